@@ -1,0 +1,328 @@
+//! Steps: the only place where a workflow has effects.
+//!
+//! The body runs inside the workflow's own future, so it may borrow from the workflow's locals. Its result reaches the
+//! workflow only through the machine: encoded, recorded, delivered, decoded. On replay the body is never made.
+
+use super::attempt::{Attempt, Cancellation};
+use super::durable::{DurableFuture, IntoDurable};
+use crate::driver::turn;
+use crate::failure::{AttemptFailure, BoxError, StepError, StepFailureKind};
+use crate::machine::{Delivery, Fault, Location, OpenNo, Path, Retry, StepOutcome, StepRules, StepView};
+use crate::payload::{self, EncodeError, Storable};
+use std::any::Any;
+use std::fmt::Display;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, Location as Caller, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tracing::Span;
+
+type RetryIf<E> = Box<dyn Fn(&E) -> bool + Send>;
+
+/// A step that is about to be awaited: what [`step!`](crate::step) gives.
+///
+/// Without options it is tried as [`Retry::default`] says, without a timeout, and named by its place in the code.
+#[must_use = "a step does nothing until it is awaited"]
+pub struct Step<B, T, E> {
+    name: &'static str,
+    path: Path,
+    location: Location,
+    body: B,
+    rules: StepRules,
+    retry_if: Option<RetryIf<E>>,
+    result: PhantomData<fn() -> T>,
+}
+
+/// Called by `step!`.
+#[doc(hidden)]
+#[track_caller]
+pub fn step<B, Fut, T, E>(name: &'static str, body: B) -> Step<B, T, E>
+where
+    B: Fn(Attempt) -> Fut,
+    Fut: Future<Output = Result<T, E>>,
+    T: Storable,
+    E: Into<BoxError>,
+{
+    Step {
+        name,
+        path: turn::inside(|turn| turn.claim(name)),
+        location: Caller::caller(),
+        body,
+        rules: StepRules {
+            retry: Retry::default(),
+            timeout: None,
+            at_most_once: false,
+        },
+        retry_if: None,
+        result: PhantomData,
+    }
+}
+
+/// Fixes the error type of a body that is a block, so that `?` needs no annotation.
+#[doc(hidden)]
+pub fn boxed<T, F: Future<Output = Result<T, BoxError>>>(body: F) -> F {
+    body
+}
+
+impl<B, T, E> Step<B, T, E> {
+    /// How often and how soon a failed attempt is followed by another. Default: [`Retry::default`].
+    pub fn retry(mut self, retry: Retry) -> Self {
+        self.rules.retry = retry;
+        self
+    }
+
+    /// Only errors for which `retryable` is true are tried again. Timeouts and panics always are.
+    pub fn retry_if(mut self, retryable: impl Fn(&E) -> bool + Send + 'static) -> Self {
+        self.retry_if = Some(Box::new(retryable));
+        self
+    }
+
+    /// The longest time that one attempt may take; the attempt then fails and its body is dropped. Default: none.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.rules.timeout = Some(timeout);
+        self
+    }
+
+    /// Names the step by a key instead of by how often its name came before, for steps in loops over things that have
+    /// names. Keys are unique within one scope: a second use stops the instance and names both places.
+    #[track_caller]
+    pub fn key(mut self, key: impl Display) -> Self {
+        self.location = Caller::caller();
+        self.path = turn::inside(|turn| turn.claim_key(self.name, &key.to_string(), self.location));
+        self
+    }
+
+    /// Never run the body a second time: no retries, and if the process dies during the only attempt, the step ends with
+    /// [`StepFailureKind::Interrupted`].
+    pub fn at_most_once(mut self) -> Self {
+        self.rules.at_most_once = true;
+        self
+    }
+}
+
+impl<B, Fut, T, E> IntoDurable for Step<B, T, E>
+where
+    B: Fn(Attempt) -> Fut,
+    Fut: Future<Output = Result<T, E>>,
+    T: Storable,
+    E: Into<BoxError>,
+{
+    type Output = Result<T, StepError>;
+    type Durable = StepFuture<B, Fut, T, E>;
+
+    fn into_durable(self) -> Self::Durable {
+        StepFuture {
+            future: None,
+            step: self,
+            lease: StepLease {
+                open: None,
+                running: None,
+            },
+        }
+    }
+}
+
+pin_project_lite::pin_project! {
+    /// A step that is being awaited.
+    #[doc(hidden)]
+    pub struct StepFuture<B, Fut, T, E> {
+        #[pin]
+        future: Option<Fut>,
+        step: Step<B, T, E>,
+        // Dropped after the body, which may still use its cancellation.
+        lease: StepLease,
+    }
+}
+
+/// The step's place in the machine and its running attempt; gives both back when dropped.
+struct StepLease {
+    open: Option<OpenNo>,
+    running: Option<RunningAttempt>,
+}
+
+struct RunningAttempt {
+    number: u32,
+    cancellation: Cancellation,
+    span: Span,
+}
+
+impl StepLease {
+    fn give_up_attempt(&mut self) {
+        if let Some(attempt) = self.running.take() {
+            attempt.cancellation.fire();
+        }
+    }
+}
+
+impl Drop for StepLease {
+    fn drop(&mut self) {
+        self.give_up_attempt();
+        if let Some(open) = self.open
+            && !std::thread::panicking()
+        {
+            turn::with(|turn| {
+                turn.machine.dropped(open);
+                turn.forget(open);
+            });
+        }
+    }
+}
+
+impl<B, Fut, T, E> DurableFuture for StepFuture<B, Fut, T, E>
+where
+    B: Fn(Attempt) -> Fut,
+    Fut: Future<Output = Result<T, E>>,
+    T: Storable,
+    E: Into<BoxError>,
+{
+    type Output = Result<T, StepError>;
+
+    fn poll_durable(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        let open = *this.lease.open.get_or_insert_with(|| {
+            turn::inside(|turn| {
+                turn.machine
+                    .open_step(this.step.path.clone(), this.step.location, this.step.rules.clone())
+            })
+        });
+        let view = turn::inside(|turn| {
+            turn.register(open, context.waker());
+            turn.machine.step_view(open)
+        });
+        match view {
+            StepView::Answered => {
+                this.lease.give_up_attempt();
+                this.future.set(None);
+                take_answer(open, &this.step.path)
+            }
+            StepView::Wait => {
+                this.lease.give_up_attempt();
+                this.future.set(None);
+                Poll::Pending
+            }
+            StepView::Run(number) => {
+                if this
+                    .lease
+                    .running
+                    .as_ref()
+                    .is_none_or(|running| running.number != number)
+                {
+                    this.lease.give_up_attempt();
+                    this.future.set(None);
+                    begin(this.future.as_mut(), this.step, this.lease, number, open);
+                }
+                poll_body(this.future, this.step, this.lease, open, context);
+                Poll::Pending
+            }
+        }
+    }
+}
+
+/// The recorded end of the step, decoded.
+fn take_answer<T: Storable>(open: OpenNo, path: &Path) -> Poll<Result<T, StepError>> {
+    turn::inside(|turn| match turn.machine.take(open) {
+        Some(Delivery::Step(Ok(result))) => match payload::decode(&result.0) {
+            Ok(value) => Poll::Ready(Ok(value)),
+            Err(error) => {
+                turn.machine.set_fault(Fault::bad_data(format!(
+                    "the result of step `{path}` cannot be read: {error}"
+                )));
+                Poll::Pending
+            }
+        },
+        Some(Delivery::Step(Err(error))) => Poll::Ready(Err(error)),
+        Some(Delivery::SleepEnded | Delivery::Signal(_) | Delivery::Elapsed) | None => Poll::Pending,
+    })
+}
+
+fn begin<B, Fut, T, E>(
+    mut future: Pin<&mut Option<Fut>>,
+    step: &Step<B, T, E>,
+    lease: &mut StepLease,
+    number: u32,
+    open: OpenNo,
+) where
+    B: Fn(Attempt) -> Fut,
+{
+    let seed = turn::inside(|turn| *turn.machine.seed());
+    let attempt = Attempt::new(number, seed, step.path.clone());
+    let span = tracing::info_span!("step", step = step.path.as_str(), attempt = number);
+    lease.running = Some(RunningAttempt {
+        number,
+        cancellation: attempt.cancellation(),
+        span: span.clone(),
+    });
+    match turn::suspended(|| span.in_scope(|| catch_unwind(AssertUnwindSafe(|| (step.body)(attempt))))) {
+        Ok(body) => future.set(Some(body)),
+        Err(panic) => report(open, number, panicked(panic.as_ref())),
+    }
+}
+
+fn poll_body<B, Fut, T, E>(
+    mut future: Pin<&mut Option<Fut>>,
+    step: &Step<B, T, E>,
+    lease: &mut StepLease,
+    open: OpenNo,
+    context: &mut Context<'_>,
+) where
+    Fut: Future<Output = Result<T, E>>,
+    T: Storable,
+    E: Into<BoxError>,
+{
+    let Some(running) = &lease.running else { return };
+    let Some(body) = future.as_mut().as_pin_mut() else {
+        return;
+    };
+    let polled = turn::suspended(|| {
+        running
+            .span
+            .in_scope(|| catch_unwind(AssertUnwindSafe(|| body.poll(context))))
+    });
+    let outcome = match polled {
+        Ok(Poll::Pending) => return,
+        Ok(Poll::Ready(Ok(value))) => encoded(&value),
+        Ok(Poll::Ready(Err(error))) => {
+            let wanted = step.retry_if.as_ref().is_none_or(|retry_if| retry_if(&error));
+            let error: BoxError = error.into();
+            let (failure, is_permanent) = AttemptFailure::of_error(error.as_ref());
+            StepOutcome::Failed {
+                failure,
+                retryable: wanted && !is_permanent,
+            }
+        }
+        Err(panic) => panicked(panic.as_ref()),
+    };
+    report(open, running.number, outcome);
+    turn::suspended(|| future.set(None));
+}
+
+fn report(open: OpenNo, attempt: u32, outcome: StepOutcome) {
+    turn::inside(|turn| turn.machine.step_outcome(open, attempt, outcome));
+}
+
+fn encoded<T: Storable>(value: &T) -> StepOutcome {
+    match payload::encode(value) {
+        Ok(payload) => StepOutcome::Succeeded(payload),
+        Err(error @ (EncodeError::TooLarge { .. } | EncodeError::Unstorable { .. })) => StepOutcome::Failed {
+            failure: AttemptFailure::new(StepFailureKind::Unstorable, error.to_string()),
+            retryable: false,
+        },
+    }
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> StepOutcome {
+    let failure = AttemptFailure::new(StepFailureKind::Panicked, panic_message(panic));
+    StepOutcome::Failed {
+        failure,
+        retryable: true,
+    }
+}
+
+/// What a panic said.
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a message".to_owned())
+}

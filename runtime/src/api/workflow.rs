@@ -1,0 +1,137 @@
+//! What `#[workflow]` makes of a function: a type with a name, typed input and output, and code.
+
+use crate::driver::code::States;
+use crate::failure::{BoxError, Failure, TypedError};
+use crate::payload::{self, Payload, Storable};
+use serde::Serialize;
+use std::any::{Any, TypeId};
+use std::future::Future;
+use std::pin::Pin;
+
+/// A workflow definition. `#[workflow]` implements it for a unit struct with the function's name; never implement it by hand.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a workflow",
+    label = "expected a function with `#[workflow]`",
+    note = "put `#[workflow]` on the `async fn` and pass its name"
+)]
+pub trait Workflow: Copy + Send + Sync + 'static {
+    /// The name under which instances are stored. Renaming it orphans them.
+    const NAME: &'static str;
+    /// The version under which instances are stored.
+    const VERSION: u32;
+    /// The owned parameters: nothing, the only one, or a tuple.
+    type Input: Storable;
+    /// The value of the returned `Ok`.
+    type Output: Storable;
+    /// The value of the returned `Err`.
+    type Error: 'static;
+
+    #[doc(hidden)]
+    fn states() -> Vec<StateType>;
+
+    #[doc(hidden)]
+    fn run<'a>(input: Self::Input, states: &'a States) -> Run<'a>;
+}
+
+/// The type of a reference parameter.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct StateType {
+    pub(crate) id: TypeId,
+    pub(crate) name: &'static str,
+}
+
+impl StateType {
+    /// The state that a parameter `&T` asks for.
+    #[doc(hidden)]
+    pub fn of<T: Any + Send + Sync>() -> Self {
+        Self {
+            id: TypeId::of::<T>(),
+            name: std::any::type_name::<T>(),
+        }
+    }
+}
+
+/// A workflow future, its end encoded.
+#[doc(hidden)]
+pub type Run<'a> = Pin<Box<dyn Future<Output = Ended> + Send + 'a>>;
+
+/// How a workflow function ended.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Ended(pub(crate) Result<Payload, Failure>);
+
+/// The return type of a workflow function.
+#[diagnostic::on_unimplemented(
+    message = "a workflow returns a `Result`, and this one returns `{Self}`",
+    note = "write `-> Result<T, E>`, where `E` is any error type"
+)]
+#[doc(hidden)]
+pub trait WorkflowResult {
+    type Value;
+    type Error;
+    #[doc(hidden)]
+    fn into_result(self) -> Result<Self::Value, Self::Error>;
+}
+
+impl<T, E> WorkflowResult for Result<T, E> {
+    type Value = T;
+    type Error = E;
+    fn into_result(self) -> Result<T, E> {
+        self
+    }
+}
+
+/// Called by `#[workflow]`: boxes the future and encodes its end.
+#[doc(hidden)]
+pub fn run<'a, F, T, E>(future: F, typed: fn(&E) -> Option<TypedError>) -> Run<'a>
+where
+    F: Future<Output = Result<T, E>> + Send + 'a,
+    T: Storable,
+    E: Into<BoxError> + 'static,
+{
+    Box::pin(async move {
+        Ended(match future.await {
+            Ok(value) => payload::encode(&value).map_err(|error| Failure::new(format!("the output: {error}"))),
+            Err(error) => {
+                let typed = typed(&error);
+                let error: BoxError = error.into();
+                Err(Failure::of_error(error.as_ref(), typed))
+            }
+        })
+    })
+}
+
+/// Chooses by method resolution whether an error can be kept as a value.
+#[doc(hidden)]
+pub struct Probe<'a, E>(pub &'a E);
+
+/// The error implements `Serialize`.
+#[doc(hidden)]
+pub trait StorableError {
+    fn details(&self) -> Option<TypedError>;
+}
+
+impl<E: Serialize> StorableError for &Probe<'_, E> {
+    fn details(&self) -> Option<TypedError> {
+        Some(TypedError::of(self.0))
+    }
+}
+
+/// The error does not.
+#[doc(hidden)]
+pub trait PlainError {
+    fn details(&self) -> Option<TypedError>;
+}
+
+impl<E> PlainError for Probe<'_, E> {
+    fn details(&self) -> Option<TypedError> {
+        None
+    }
+}
+
+/// Called by `#[durable]`: fixes the type that the block returns.
+#[doc(hidden)]
+pub fn typed<T, F: Future<Output = T>>(future: F) -> F {
+    future
+}

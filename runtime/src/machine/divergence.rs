@@ -1,0 +1,106 @@
+//! Why an instance stops, in words for the person who must mend it: recorded, attempted, where.
+
+use super::checkpoint::{Open, OpenNo, OpenState};
+use super::event::{Event, EventKind};
+use super::path::{DuplicateKey, Location};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// How many of the code's open checkpoints a message lists.
+const LISTED_MAX: usize = 5;
+
+/// An instance cannot go on with this code. Nothing was lost and no body ran because of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) kind: FaultKind,
+    pub(crate) message: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FaultKind {
+    /// Code and journal disagree.
+    Divergence,
+    /// A stored value cannot be read.
+    BadData,
+    /// The workflow code itself is wrong whatever the journal says.
+    Defect,
+}
+
+impl Fault {
+    pub(crate) fn bad_data(message: impl Into<String>) -> Self {
+        Self {
+            kind: FaultKind::BadData,
+            message: message.into(),
+        }
+    }
+
+    pub(crate) fn defect(message: impl Into<String>) -> Self {
+        Self {
+            kind: FaultKind::Defect,
+            message: message.into(),
+        }
+    }
+
+    pub(crate) fn duplicate_key(duplicate: &DuplicateKey, second: Location) -> Self {
+        let DuplicateKey { path, first } = duplicate;
+        Self::defect(format!(
+            "step `{path}` exists twice in one scope: first at {first}, again at {second}; give each one its own key"
+        ))
+    }
+
+    fn divergence(recorded: &str, attempted: &str) -> Self {
+        let message = format!(
+            "the code no longer matches the journal\n  recorded:  {recorded}\n  attempted: {attempted}\nno body ran; put the old code back, or give the change a new version"
+        );
+        Self {
+            kind: FaultKind::Divergence,
+            message,
+        }
+    }
+
+    /// The journal goes on with `kind`, and the code is at none of its checkpoints.
+    pub(super) fn unclaimed(place: usize, kind: &EventKind, open: &BTreeMap<OpenNo, Open>) -> Self {
+        Self::divergence(&recorded(place, kind), &attempted(open))
+    }
+
+    /// The code did something by itself that the journal does not know at this place.
+    pub(super) fn unrecorded_command(command: &EventKind, location: Location, next: Option<&(usize, Event)>) -> Self {
+        let recorded = next.map_or("nothing more".to_owned(), |(place, event)| {
+            recorded(*place, &event.kind)
+        });
+        Self::divergence(&recorded, &format!("{command}, at {location}"))
+    }
+
+    pub(super) fn returned_early(place: usize, kind: &EventKind) -> Self {
+        Self::divergence(&recorded(place, kind), "the workflow returned")
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+fn recorded(place: usize, kind: &EventKind) -> String {
+    format!("event {place}: {kind}")
+}
+
+fn attempted(open: &BTreeMap<OpenNo, Open>) -> String {
+    let reached = open.values().rev().filter(|open| match &open.state {
+        OpenState::Step { .. } | OpenState::Sleep { .. } | OpenState::Wait { .. } => true,
+        OpenState::Answered(_) => false,
+    });
+    let mut listed: Vec<String> = reached
+        .take(LISTED_MAX + 1)
+        .map(|open| format!("{} `{}`, at {}", open.kind, open.path, open.location))
+        .collect();
+    if listed.len() > LISTED_MAX {
+        listed[LISTED_MAX] = "and more".to_owned();
+    }
+    if listed.is_empty() {
+        "no checkpoint".to_owned()
+    } else {
+        listed.join("\n             ")
+    }
+}

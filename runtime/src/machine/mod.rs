@@ -1,0 +1,212 @@
+//! Layer 1: the pure core. It decides what an instance does next; it never polls, waits, reads or writes.
+//!
+//! Told everything, asks nothing: time, chance and the outcomes of bodies come in as arguments; events to commit, bodies to
+//! release and answers to checkpoints are taken out. Absent on purpose: tokio, sled, threads, clocks, randomness, hash maps.
+//!
+//! # Why live order and replay order are the same
+//!
+//! Workflow code moves only because [`Machine::next`] delivers one event to one checkpoint and the driver then polls the
+//! workflow to rest. Live, the event is made from what arrived and appended to the batch; on replay it is the next of the
+//! journal. What the code does by itself in that poll (begins a sleep, draws chance, drops a loser) are *commands*; they
+//! follow their event in the journal as one *segment*. On replay a segment's commands are laid out before the poll and
+//! must be claimed by it exactly: one that is missing or left over is a divergence. In the last segment new commands are
+//! allowed, because nothing recorded contradicts them.
+//!
+//! # Attempts
+//!
+//! A first attempt leaves no event: the events before it imply it. So after a crash an open step of an instance that was
+//! not waiting *may have begun*: [`Machine::resume`] records it as interrupted, together with the attempt that follows.
+
+mod checkpoint;
+mod divergence;
+mod event;
+mod live;
+mod path;
+mod replay;
+mod retry;
+mod signals;
+
+#[cfg(test)]
+mod tests;
+
+pub use checkpoint::WaitingFor;
+pub(crate) use checkpoint::{Activity, Delivery, OpenNo, StepOutcome, StepRules, StepView};
+pub(crate) use divergence::{Fault, FaultKind};
+pub(crate) use event::{Event, EventKind, decode_batch, encode_batch};
+pub(crate) use path::{DuplicateKey, Location, Path, ScopeNames};
+pub use retry::Retry;
+
+use crate::store::StoredSignal;
+use crate::time::Timestamp;
+use checkpoint::Open;
+use event::CheckpointKind;
+use replay::CommandKey;
+use signals::Signals;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// The state of one instance between two events.
+pub(crate) struct Machine {
+    /// The instant of the event that was delivered last: what `now!()` reads, and what durations count from.
+    now: Timestamp,
+    seed: [u8; 16],
+    /// Recorded events that are not delivered yet, with their places in the journal.
+    replay: VecDeque<(usize, Event)>,
+    /// Commands that the segment under way has recorded and the code has not claimed yet.
+    expected: BTreeMap<CommandKey, (usize, EventKind)>,
+    /// Whether the poll under way answers a recorded event.
+    replaying: bool,
+    open: BTreeMap<OpenNo, Open>,
+    by_path: BTreeMap<(CheckpointKind, Path), OpenNo>,
+    next_open: u64,
+    /// Steps whose body runs or is about to.
+    active: usize,
+    outcomes: VecDeque<(OpenNo, u32, StepOutcome)>,
+    signals: Signals,
+    deadlines: BTreeSet<(Timestamp, OpenNo)>,
+    /// Steps that may begin once everything that led to them is durable.
+    gated: BTreeSet<OpenNo>,
+    /// Steps whose causes are in the commit under way.
+    sealed: BTreeSet<OpenNo>,
+    batch: Vec<Event>,
+    consumed_signals: Vec<u64>,
+    fault: Option<Fault>,
+}
+
+/// What the driver must do after an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Wake this checkpoint and poll the workflow: its answer is there.
+    Deliver(OpenNo),
+    /// Wake this checkpoint: its body is to be dropped.
+    Notify(OpenNo),
+    /// An event that workflow code does not see.
+    Quiet,
+    /// Nothing arrived. The journal, if any, is replayed.
+    Idle,
+}
+
+/// What a turn produced, to be written as one.
+#[derive(Debug, Default)]
+pub(crate) struct TurnBatch {
+    pub(crate) events: Vec<Event>,
+    pub(crate) consumed_signals: Vec<u64>,
+}
+
+impl Machine {
+    /// A machine for a journal, whose first event is `Started`, and the signals that it has not consumed.
+    pub(crate) fn new(journal: Vec<Event>, signals: Vec<StoredSignal>, accepted: u64) -> Result<Self, Fault> {
+        let Some(Event {
+            at,
+            kind: EventKind::Started { seed, .. },
+        }) = journal.first()
+        else {
+            return Err(Fault::bad_data("the journal does not begin with a start"));
+        };
+        let mut machine = Self {
+            now: *at,
+            seed: *seed,
+            replay: journal.into_iter().enumerate().skip(1).collect(),
+            expected: BTreeMap::new(),
+            replaying: false,
+            open: BTreeMap::new(),
+            by_path: BTreeMap::new(),
+            next_open: 0,
+            active: 0,
+            outcomes: VecDeque::new(),
+            signals: Signals::new(signals, accepted),
+            deadlines: BTreeSet::new(),
+            gated: BTreeSet::new(),
+            sealed: BTreeSet::new(),
+            batch: Vec::new(),
+            consumed_signals: Vec::new(),
+            fault: None,
+        };
+        machine.replaying = !machine.replay.is_empty();
+        machine.lay_out_segment();
+        Ok(machine)
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    pub(crate) fn seed(&self) -> &[u8; 16] {
+        &self.seed
+    }
+
+    pub(crate) fn is_replaying(&self) -> bool {
+        self.replaying
+    }
+
+    /// Why the instance must stop, once there is a reason. It never goes away.
+    pub(crate) fn fault(&self) -> Option<&Fault> {
+        self.fault.as_ref()
+    }
+
+    /// The first fault is the cause; later ones are its consequences.
+    pub(crate) fn set_fault(&mut self, fault: Fault) {
+        self.fault.get_or_insert(fault);
+    }
+
+    /// Delivers the next event, recorded or new. `chance` is a uniform random number for jitter.
+    pub(crate) fn next(&mut self, now: Timestamp, chance: u32) -> Next {
+        if self.fault.is_some() {
+            return Next::Idle;
+        }
+        if !self.replay.is_empty() || !self.expected.is_empty() {
+            return self.next_recorded();
+        }
+        self.replaying = false;
+        self.next_live(now, chance)
+    }
+
+    /// Takes what must be committed. Steps that wait for it begin with [`Machine::release_sealed`].
+    pub(crate) fn seal(&mut self) -> TurnBatch {
+        self.sealed.append(&mut self.gated);
+        TurnBatch {
+            events: std::mem::take(&mut self.batch),
+            consumed_signals: std::mem::take(&mut self.consumed_signals),
+        }
+    }
+
+    /// Whether something happened that must be durable before anything follows from it.
+    pub(crate) fn needs_commit(&self) -> bool {
+        self.batch.iter().any(|event| event.kind.forces_commit())
+    }
+
+    /// The commit is durable: these steps begin now.
+    pub(crate) fn release_sealed(&mut self, now: Timestamp) -> Vec<OpenNo> {
+        let released = std::mem::take(&mut self.sealed);
+        released
+            .into_iter()
+            .filter(|open| self.begin_attempt(*open, now))
+            .collect()
+    }
+
+    /// Everything that led here is durable already: these steps begin now.
+    pub(crate) fn release_gated(&mut self, now: Timestamp) -> Vec<OpenNo> {
+        let released = std::mem::take(&mut self.gated);
+        released
+            .into_iter()
+            .filter(|open| self.begin_attempt(*open, now))
+            .collect()
+    }
+
+    pub(crate) fn has_gated(&self) -> bool {
+        !self.gated.is_empty()
+    }
+
+    /// Whether only signals, sleeps and back-offs are awaited.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.active == 0
+    }
+
+    /// The earliest instant at which something is due.
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
+        self.deadlines.first().map(|(due, _)| *due)
+    }
+
+    fn append(&mut self, at: Timestamp, kind: EventKind) {
+        self.batch.push(Event { at, kind });
+    }
+}

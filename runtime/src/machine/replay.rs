@@ -1,0 +1,212 @@
+//! Replay: recorded events, delivered in order, and recorded commands, claimed by the code that repeats them.
+
+use super::checkpoint::{Delivery, Open, OpenNo, OpenState, Phase, StepOutcome};
+use super::divergence::Fault;
+use super::event::{CheckpointKind, Event, EventKind};
+use super::path::{Location, Path};
+use super::{Machine, Next};
+use crate::failure::{AttemptFailure, StepError, StepFailureKind};
+use crate::time::Timestamp;
+
+/// By what a command of the code finds its record.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum CommandKey {
+    Sleep(Path),
+    Wait(Path),
+    Draw(Path),
+    Drop(CheckpointKind, Path),
+}
+
+impl CommandKey {
+    fn of(kind: &EventKind) -> Option<CommandKey> {
+        match kind {
+            EventKind::SleepBegan { sleep, .. } => Some(CommandKey::Sleep(sleep.clone())),
+            EventKind::WaitBegan { wait, .. } => Some(CommandKey::Wait(wait.clone())),
+            EventKind::Drawn { path, .. } => Some(CommandKey::Draw(path.clone())),
+            EventKind::Dropped { checkpoint, kind } => Some(CommandKey::Drop(*kind, checkpoint.clone())),
+            EventKind::Started { .. }
+            | EventKind::StepSucceeded { .. }
+            | EventKind::StepFailed { .. }
+            | EventKind::AttemptFailed { .. }
+            | EventKind::AttemptStarted { .. }
+            | EventKind::AttemptInterrupted { .. }
+            | EventKind::SleepEnded { .. }
+            | EventKind::SignalReceived { .. }
+            | EventKind::WaitElapsed { .. }
+            | EventKind::SignalSetAside { .. }
+            | EventKind::CancelRequested { .. }
+            | EventKind::Completed { .. }
+            | EventKind::Failed { .. }
+            | EventKind::Cancelled { .. } => None,
+        }
+    }
+}
+
+impl Machine {
+    /// Moves the commands that follow the event under way from the journal to where the code finds them.
+    pub(super) fn lay_out_segment(&mut self) {
+        while let Some((_, Event { kind, .. })) = self.replay.front() {
+            let Some(key) = CommandKey::of(kind) else { break };
+            debug_assert!(kind.is_command());
+            if let Some((place, event)) = self.replay.pop_front() {
+                self.expected.insert(key, (place, event.kind));
+            }
+        }
+    }
+
+    /// The code does something by itself. Gives the record of it on replay, and records it otherwise.
+    pub(super) fn command(&mut self, key: CommandKey, command: EventKind, location: Location) -> Option<EventKind> {
+        if let Some((_, recorded)) = self.expected.remove(&key) {
+            return Some(recorded);
+        }
+        if self.replay.is_empty() {
+            self.append(self.now, command);
+        } else {
+            self.set_fault(Fault::unrecorded_command(&command, location, self.replay.front()));
+        }
+        None
+    }
+
+    pub(super) fn next_recorded(&mut self) -> Next {
+        if let Some((place, kind)) = self.expected.values().next() {
+            self.set_fault(Fault::unclaimed(*place, kind, &self.open));
+            return Next::Idle;
+        }
+        let Some((place, event)) = self.replay.pop_front() else {
+            return Next::Idle;
+        };
+        self.now = event.at;
+        self.lay_out_segment();
+        match event.kind.checkpoint() {
+            None => {
+                self.set_fault(Fault::unclaimed(place, &event.kind, &self.open));
+                Next::Idle
+            }
+            Some((kind, path)) => match self.by_path.get(&(kind, path.clone())) {
+                Some(open) => self.apply_recorded(*open, event.kind),
+                None => {
+                    self.set_fault(Fault::unclaimed(place, &event.kind, &self.open));
+                    Next::Idle
+                }
+            },
+        }
+    }
+
+    fn apply_recorded(&mut self, open: OpenNo, kind: EventKind) -> Next {
+        let delivery = match kind {
+            EventKind::StepSucceeded { result, .. } => Delivery::Step(Ok(result)),
+            EventKind::StepFailed { step, attempt, failure } => Delivery::Step(Err(StepError {
+                step: step.to_string(),
+                attempts: attempt,
+                failure,
+            })),
+            EventKind::SleepEnded { .. } => Delivery::SleepEnded,
+            EventKind::SignalReceived { payload, .. } => Delivery::Signal(payload),
+            EventKind::WaitElapsed { .. } => Delivery::Elapsed,
+            EventKind::AttemptFailed { attempt, retry_at, .. } => {
+                self.back_off(open, attempt, retry_at);
+                return Next::Quiet;
+            }
+            EventKind::AttemptStarted { attempt, .. } => {
+                self.set_phase(open, Phase::Gated { attempt });
+                return Next::Quiet;
+            }
+            EventKind::AttemptInterrupted { attempt, .. } => {
+                self.set_phase(
+                    open,
+                    Phase::Gated {
+                        attempt: attempt.saturating_add(1),
+                    },
+                );
+                return Next::Quiet;
+            }
+            EventKind::SignalSetAside { .. } => return Next::Quiet,
+            EventKind::Started { .. }
+            | EventKind::Dropped { .. }
+            | EventKind::SleepBegan { .. }
+            | EventKind::WaitBegan { .. }
+            | EventKind::Drawn { .. }
+            | EventKind::CancelRequested { .. }
+            | EventKind::Completed { .. }
+            | EventKind::Failed { .. }
+            | EventKind::Cancelled { .. } => return Next::Quiet,
+        };
+        self.answer(open, delivery);
+        Next::Deliver(open)
+    }
+
+    pub(super) fn back_off(&mut self, open: OpenNo, attempt: u32, due: Timestamp) {
+        if let Some(Open {
+            state: OpenState::Step { failures, .. },
+            ..
+        }) = self.open.get_mut(&open)
+        {
+            *failures = failures.saturating_add(1);
+        }
+        self.set_phase(
+            open,
+            Phase::BackingOff {
+                next: attempt.saturating_add(1),
+                due,
+            },
+        );
+    }
+
+    /// Replay is over. If bodies may have been running when the journal's last process ended, their attempts are closed
+    /// as interrupted and the next ones begin with the same commit.
+    pub(crate) fn resume(&mut self, interrupted: bool, now: Timestamp) {
+        if self.fault.is_some() || !interrupted {
+            return;
+        }
+        for open in self.gated.clone() {
+            let Some(Open {
+                path,
+                state:
+                    OpenState::Step {
+                        rules,
+                        phase: Phase::Gated { attempt },
+                        ..
+                    },
+                ..
+            }) = self.open.get(&open)
+            else {
+                continue;
+            };
+            let (path, attempt) = (path.clone(), *attempt);
+            if rules.at_most_once {
+                let failure = AttemptFailure::new(
+                    StepFailureKind::Interrupted,
+                    "the process ended during its only attempt, which may or may not have had its effect",
+                );
+                self.set_phase(open, Phase::Running { attempt, timeout: None });
+                self.step_outcome(
+                    open,
+                    attempt,
+                    StepOutcome::Failed {
+                        failure,
+                        retryable: false,
+                    },
+                );
+            } else {
+                self.append(now, EventKind::AttemptInterrupted { step: path, attempt });
+                self.set_phase(
+                    open,
+                    Phase::Gated {
+                        attempt: attempt.saturating_add(1),
+                    },
+                );
+            }
+        }
+    }
+
+    /// The workflow returned. An error when the journal knows more than the code did.
+    pub(crate) fn finish(&mut self, now: Timestamp, end: EventKind) {
+        let left_over = self.expected.values().map(|(place, kind)| (*place, kind)).next();
+        let left_over = left_over.or(self.replay.front().map(|(place, event)| (*place, &event.kind)));
+        if let Some((place, kind)) = left_over {
+            self.set_fault(Fault::returned_early(place, kind));
+        } else if self.fault.is_none() {
+            self.append(now, end);
+        }
+    }
+}

@@ -28,9 +28,7 @@ pub mod __private {
     pub use crate::api::durable::{Awaited, Block, block, guard, helper};
     pub use crate::api::step::{boxed, step};
     pub use crate::api::wait::{signal, sleep};
-    pub use crate::api::workflow::{
-        Ended, PlainError, Probe, Run, StateType, StorableError, WorkflowResult, run, typed,
-    };
-    pub use crate::driver::code::States;
+    pub use crate::api::workflow::{PlainError, Probe, StorableError, WorkflowResult, run, typed};
+    pub use crate::driver::code::{Ended, Run, StateType, States};
     pub use crate::failure::TypedError;
 }

@@ -6,7 +6,7 @@
 use super::attempt::{Attempt, Cancellation};
 use super::durable::{DurableFuture, IntoDurable};
 use crate::driver::turn;
-use crate::failure::{AttemptFailure, BoxError, StepError, StepFailureKind};
+use crate::failure::{AttemptFailure, BoxError, StepError, StepFailureKind, panic_message};
 use crate::machine::{Delivery, Fault, Location, OpenNo, Path, Retry, StepOutcome, StepRules, StepView};
 use crate::payload::{self, EncodeError, Storable};
 use std::any::Any;
@@ -318,11 +318,4 @@ fn panicked(panic: &(dyn Any + Send)) -> StepOutcome {
         failure,
         retryable: true,
     }
-}
-
-/// What a panic said.
-pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without a message".to_owned())
 }

@@ -121,7 +121,7 @@ pub struct SignalWait<T> {
 pub fn signal<T: Storable>(name: &'static str) -> SignalWait<T> {
     let location = Caller::caller();
     turn::inside(|turn| {
-        (turn.info.on_wait)(name, check::<T>);
+        (turn.on_wait)(name, check::<T>);
         SignalWait {
             name,
             path: turn.claim(name),

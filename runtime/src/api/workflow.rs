@@ -1,12 +1,11 @@
 //! What `#[workflow]` makes of a function: a type with a name, typed input and output, and code.
 
-use crate::driver::code::States;
+use crate::driver::code::{Code, Ended, Run, StateType, States};
 use crate::failure::{BoxError, Failure, TypedError};
-use crate::payload::{self, Payload, Storable};
+use crate::payload::{self, DecodeError, Storable};
 use serde::Serialize;
-use std::any::{Any, TypeId};
 use std::future::Future;
-use std::pin::Pin;
+use std::marker::PhantomData;
 
 /// A workflow definition. `#[workflow]` implements it for a unit struct with the function's name; never implement it by hand.
 #[diagnostic::on_unimplemented(
@@ -32,34 +31,6 @@ pub trait Workflow: Copy + Send + Sync + 'static {
     #[doc(hidden)]
     fn run<'a>(input: Self::Input, states: &'a States) -> Run<'a>;
 }
-
-/// The type of a reference parameter.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
-pub struct StateType {
-    pub(crate) id: TypeId,
-    pub(crate) name: &'static str,
-}
-
-impl StateType {
-    /// The state that a parameter `&T` asks for.
-    #[doc(hidden)]
-    pub fn of<T: Any + Send + Sync>() -> Self {
-        Self {
-            id: TypeId::of::<T>(),
-            name: std::any::type_name::<T>(),
-        }
-    }
-}
-
-/// A workflow future, its end encoded.
-#[doc(hidden)]
-pub type Run<'a> = Pin<Box<dyn Future<Output = Ended> + Send + 'a>>;
-
-/// How a workflow function ended.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Ended(pub(crate) Result<Payload, Failure>);
 
 /// The return type of a workflow function.
 #[diagnostic::on_unimplemented(
@@ -100,6 +71,27 @@ where
             }
         })
     })
+}
+
+/// A workflow as the driver knows it.
+pub(crate) struct Registered<W>(pub(crate) PhantomData<W>);
+
+impl<W: Workflow> Code for Registered<W> {
+    fn name(&self) -> &'static str {
+        W::NAME
+    }
+
+    fn version(&self) -> u32 {
+        W::VERSION
+    }
+
+    fn states(&self) -> Vec<StateType> {
+        W::states()
+    }
+
+    fn run<'a>(&self, input: &[u8], states: &'a States) -> Result<Run<'a>, DecodeError> {
+        Ok(W::run(payload::decode(input)?, states))
+    }
 }
 
 /// Chooses by method resolution whether an error can be kept as a value.

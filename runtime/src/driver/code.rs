@@ -1,7 +1,47 @@
-//! The state that reference parameters borrow.
+//! Workflow code as the driver sees it: a name, a version, the states it borrows and a future to poll.
 
+use crate::failure::Failure;
+use crate::payload::{DecodeError, Payload};
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+
+/// A registered workflow without its types.
+pub(crate) trait Code: Send + Sync {
+    fn name(&self) -> &'static str;
+    fn version(&self) -> u32;
+    fn states(&self) -> Vec<StateType>;
+    fn run<'a>(&self, input: &[u8], states: &'a States) -> Result<Run<'a>, DecodeError>;
+}
+
+/// A workflow future, its end encoded.
+#[doc(hidden)]
+pub type Run<'a> = Pin<Box<dyn Future<Output = Ended> + Send + 'a>>;
+
+/// How a workflow function ended.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Ended(pub(crate) Result<Payload, Failure>);
+
+/// The type of a reference parameter.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct StateType {
+    pub(crate) id: TypeId,
+    pub(crate) name: &'static str,
+}
+
+impl StateType {
+    /// The state that a parameter `&T` asks for.
+    #[doc(hidden)]
+    pub fn of<T: Any + Send + Sync>() -> Self {
+        Self {
+            id: TypeId::of::<T>(),
+            name: std::any::type_name::<T>(),
+        }
+    }
+}
 
 /// What was handed to `.state(…)`, by type.
 #[doc(hidden)]

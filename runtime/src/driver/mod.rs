@@ -1,4 +1,14 @@
 //! Layer 3: turns and their surroundings. A turn polls and never decides; the machine decides and never polls.
+//!
+//! Map: `turn` is what checkpoints talk to while they are polled, `instance` the task around it, `live` its mailbox,
+//! `committer` the one writer, `alarm` the due times, `engine` what holds them together, `seams` time and chance. Absent on
+//! purpose: sled and user types.
 
+mod alarm;
 pub(crate) mod code;
+mod committer;
+pub(crate) mod engine;
+mod instance;
+mod live;
+pub(crate) mod seams;
 pub(crate) mod turn;

@@ -4,26 +4,20 @@
 //! scopes, wakers) stands in a thread-local slot; while a step body is polled it is taken out, so that nothing in a body can
 //! reach it. A checkpoint that is dropped while no turn is there is dropped with its whole instance, and leaves no trace.
 
-use crate::machine::{Fault, Location, Machine, OpenNo, Path, ScopeNames};
+use crate::machine::{Fault, Location, Machine, OpenNo, Path, ScopeNames, SignalCheck};
 use crate::time::Timestamp;
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 
-/// What is the same for the whole life of an instance in this process.
-pub(crate) struct InstanceInfo {
-    pub(crate) id: String,
-    pub(crate) workflow: &'static str,
-    /// Told which type a workflow's wait asks for, so that senders can be refused early.
-    pub(crate) on_wait: Box<dyn Fn(&'static str, fn(&[u8]) -> Result<(), String>) + Send + Sync>,
-}
+/// Told which type a workflow's wait asks for, so that senders can be refused early.
+pub(crate) type OnWait = Box<dyn Fn(&'static str, SignalCheck) + Send>;
 
 /// The state of one instance between two polls.
 pub(crate) struct Turn {
     pub(crate) machine: Machine,
-    pub(crate) info: Arc<InstanceInfo>,
+    pub(crate) on_wait: OnWait,
     /// Tells scopes of one instance from those of another.
     number: u64,
     scopes: Vec<Option<ScopeNames>>,
@@ -40,12 +34,12 @@ thread_local! {
 static NEXT_TURN: AtomicU64 = AtomicU64::new(0);
 
 impl Turn {
-    pub(crate) fn new(machine: Machine, info: Arc<InstanceInfo>) -> Box<Self> {
+    pub(crate) fn new(machine: Machine, on_wait: OnWait) -> Box<Self> {
         let number = NEXT_TURN.fetch_add(1, Ordering::Relaxed);
         let scopes = vec![Some(ScopeNames::default())];
         Box::new(Self {
             machine,
-            info,
+            on_wait,
             number,
             scopes,
             free_scopes: Vec::new(),

@@ -17,6 +17,17 @@ pub(crate) struct Event {
     pub(crate) kind: EventKind,
 }
 
+impl Event {
+    /// The workflow's input, if this is the start.
+    pub(crate) fn input(&self) -> Option<&Payload> {
+        if let EventKind::Started { input, .. } = &self.kind {
+            Some(input)
+        } else {
+            None
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum EventKind {
     /// 0. Always the first event.

@@ -30,7 +30,7 @@ mod signals;
 mod tests;
 
 pub use checkpoint::WaitingFor;
-pub(crate) use checkpoint::{Activity, Delivery, OpenNo, StepOutcome, StepRules, StepView};
+pub(crate) use checkpoint::{Activity, Delivery, OpenNo, SignalCheck, StepOutcome, StepRules, StepView};
 pub(crate) use divergence::{Fault, FaultKind};
 pub(crate) use event::{Event, EventKind, decode_batch, encode_batch};
 pub(crate) use path::{DuplicateKey, Location, Path, ScopeNames};
@@ -199,6 +199,24 @@ impl Machine {
     /// Whether only signals, sleeps and back-offs are awaited.
     pub(crate) fn is_waiting(&self) -> bool {
         self.active == 0
+    }
+
+    /// Whether a body runs, as opposed to waiting for its causes to be durable.
+    pub(crate) fn has_running(&self) -> bool {
+        self.active > self.gated.len() + self.sealed.len()
+    }
+
+    /// Whether the code has reached any checkpoint that is not answered.
+    pub(crate) fn has_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// The poll under way ended in a fault: what the code did by itself in it is not recorded, so that mended code may do
+    /// otherwise. What came from outside is kept.
+    pub(crate) fn discard_faulty_poll(&mut self) {
+        while self.batch.last().is_some_and(|event| event.kind.is_command()) {
+            self.batch.pop();
+        }
     }
 
     /// The earliest instant at which something is due.

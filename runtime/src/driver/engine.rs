@@ -1,0 +1,504 @@
+//! One engine over one store: which instances are in memory, who waits for their ends, and how calls reach them.
+
+use super::alarm::{self, Alarms};
+use super::code::{Code, States};
+use super::committer::{Committer, Reply};
+use super::instance::{self, Loaded, Origin};
+use super::live::{Live, Mail};
+use super::seams::{Clock, Entropy};
+use crate::failure::Failure;
+use crate::ids::InstanceNumber;
+use crate::machine::{Activity, Event, EventKind, SignalCheck, decode_batch};
+use crate::store::{CommitError, InstanceRecord, ReadError, Status, Store, StoredSignal, Write, Written};
+use crate::time::Timestamp;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, oneshot};
+
+/// How many ready instances are read from the store at once when it is opened.
+const PAGE: usize = 1_000;
+
+pub(crate) struct Engine {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) entropy: Arc<dyn Entropy>,
+    pub(super) states: Arc<States>,
+    pub(super) alarms: Arc<Alarms>,
+    pub(super) park_after: Duration,
+    codes: BTreeMap<(String, u32), Arc<dyn Code>>,
+    committer: Committer,
+    tokio: Handle,
+    phase: AtomicU8,
+    // Looked up by number; iterated only to wake everybody, where order does not matter.
+    live: Mutex<HashMap<InstanceNumber, Arc<Live>>>,
+    emptied: Notify,
+    moved: Notify,
+    waiters: Mutex<HashMap<InstanceNumber, Vec<oneshot::Sender<Outcome>>>>,
+    signal_types: Mutex<BTreeMap<(&'static str, &'static str), SignalCheck>>,
+    unreadable: Mutex<BTreeMap<InstanceNumber, String>>,
+}
+
+/// Everything that an engine is made of.
+pub(crate) struct Parts {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) states: States,
+    pub(crate) codes: BTreeMap<(String, u32), Arc<dyn Code>>,
+    pub(crate) park_after: Duration,
+}
+
+/// How an instance ended, or why it stands still.
+#[derive(Clone, Debug)]
+pub(crate) enum Outcome {
+    Completed(Vec<u8>),
+    Failed(Failure),
+    Cancelled { reason: String },
+    Stopped { status: Status, trouble: String },
+}
+
+impl Outcome {
+    pub(crate) fn status(&self) -> Status {
+        match self {
+            Outcome::Completed(_) => Status::Completed,
+            Outcome::Failed(_) => Status::Failed,
+            Outcome::Cancelled { .. } => Status::Cancelled,
+            Outcome::Stopped { status, .. } => *status,
+        }
+    }
+}
+
+const RUNNING: u8 = 0;
+const DRAINING: u8 = 1;
+const STOPPED: u8 = 2;
+
+/// The engine could not start. Nothing was changed but, at most, the epoch.
+#[derive(Debug)]
+pub(crate) enum StartFault {
+    Claim(CommitError),
+    Read(ReadError),
+    Thread(std::io::Error),
+}
+
+impl Engine {
+    /// Claims the store and sets every ready instance going. Must be called inside a tokio runtime.
+    pub(crate) fn start(parts: Parts) -> Result<Arc<Self>, StartFault> {
+        let epoch = parts.store.claim().map_err(StartFault::Claim)?;
+        let store = Arc::clone(&parts.store);
+        let mut committer = Ok(());
+        let engine = Arc::new_cyclic(|engine: &Weak<Engine>| {
+            let failed = engine.clone();
+            let started = Committer::start(store, epoch, move |_| {
+                if let Some(engine) = failed.upgrade() {
+                    engine.stop();
+                }
+            });
+            let started = started.unwrap_or_else(|error| {
+                committer = Err(error);
+                Committer::idle()
+            });
+            Engine {
+                store: parts.store,
+                clock: parts.clock,
+                entropy: parts.entropy,
+                states: Arc::new(parts.states),
+                alarms: Arc::default(),
+                park_after: parts.park_after,
+                codes: parts.codes,
+                committer: started,
+                tokio: Handle::current(),
+                phase: AtomicU8::new(RUNNING),
+                live: Mutex::default(),
+                emptied: Notify::new(),
+                moved: Notify::new(),
+                waiters: Mutex::default(),
+                signal_types: Mutex::default(),
+                unreadable: Mutex::default(),
+            }
+        });
+        committer.map_err(StartFault::Thread)?;
+        engine.recover().map_err(StartFault::Read)?;
+        engine.tokio.spawn(alarm::run(Arc::downgrade(&engine)));
+        Ok(engine)
+    }
+
+    /// Wakes what is ready; what sleeps is woken by the alarms. The work does not grow with what is parked.
+    fn recover(self: &Arc<Self>) -> Result<(), ReadError> {
+        let mut after = None;
+        loop {
+            let page = self.store.ready(after, PAGE)?;
+            let Some(last) = page.last().copied() else {
+                return Ok(());
+            };
+            for instance in page {
+                self.wake_stored(instance, &[]);
+            }
+            after = Some(last);
+        }
+    }
+
+    /// Queues a write of an API call; the answer comes when it is durable. The effects on instances in memory happen
+    /// even if nobody waits for the answer any more.
+    pub(crate) fn call(
+        self: &Arc<Self>,
+        write: Write,
+        effect: impl FnOnce(&Arc<Self>, &Written) -> bool + Send + 'static,
+    ) -> oneshot::Receiver<Result<(Written, bool), CommitError>> {
+        let (sender, receiver) = oneshot::channel();
+        let engine = Arc::clone(self);
+        let reply = Reply::Call(Box::new(move |answer| {
+            let answer = answer.map(|written| {
+                let effect = effect(&engine, &written);
+                (written, effect)
+            });
+            // The caller may have gone away; what was written stays.
+            let _ = sender.send(answer);
+        }));
+        self.committer.submit(write, reply);
+        receiver
+    }
+
+    pub(super) fn commit_turn(&self, write: Write, live: Arc<Live>) {
+        self.committer.submit(write, Reply::Turn(live));
+    }
+
+    /// A new instance begins, from memory.
+    pub(crate) fn begin(self: &Arc<Self>, record: InstanceRecord, started: Event) {
+        let number = record.number;
+        let loaded = Loaded {
+            record,
+            journal: vec![started],
+            signals: Vec::new(),
+            batches: 1,
+        };
+        let live = Arc::new(Live::new(number, &[]));
+        self.lock_live().insert(number, Arc::clone(&live));
+        self.spawn(live, Origin::Fresh(Box::new(loaded)));
+    }
+
+    /// An instance that is not in memory is loaded and goes on.
+    pub(crate) fn wake_stored(self: &Arc<Self>, instance: InstanceNumber, awaited_signals: &[String]) {
+        self.with_live(instance, awaited_signals, |live| live.post(|_| {}).then_some(()));
+    }
+
+    /// Hands a signal that is durable to its instance. `true` if a wait was open for it.
+    pub(crate) fn hand_signal(self: &Arc<Self>, record: &InstanceRecord, signal: StoredSignal) -> bool {
+        let in_memory = self.lock_live().get(&record.number).cloned();
+        if let Some(delivered) = in_memory.and_then(|live| live.post_signal(signal.clone())) {
+            return delivered;
+        }
+        if record.status != Status::Waiting || !record.awaited_signals.contains(&signal.name) {
+            return false;
+        }
+        self.with_live(record.number, &record.awaited_signals, |live| {
+            live.post_signal(signal.clone())
+        })
+    }
+
+    /// Hands a cancellation that is durable to its instance.
+    pub(crate) fn hand_cancel(self: &Arc<Self>, instance: InstanceNumber, reason: &str) {
+        self.with_live(instance, &[], |live| {
+            live.post(|mail| mail.cancel = Some(reason.to_owned())).then_some(())
+        });
+    }
+
+    /// Reaches an instance in memory, and brings it there first if need be. `reach` gives `None` if its task has ended.
+    fn with_live<R: Default>(
+        self: &Arc<Self>,
+        instance: InstanceNumber,
+        awaited_signals: &[String],
+        mut reach: impl FnMut(&Live) -> Option<R>,
+    ) -> R {
+        if self.is_stopped() {
+            return R::default();
+        }
+        let mut live = self.lock_live();
+        if let Some(reached) = live.get(&instance).and_then(|live| reach(live)) {
+            return reached;
+        }
+        let fresh = Arc::new(Live::new(instance, awaited_signals));
+        let reached = reach(&fresh);
+        live.insert(instance, Arc::clone(&fresh));
+        drop(live);
+        self.spawn(fresh, Origin::Stored);
+        reached.unwrap_or_default()
+    }
+
+    fn spawn(self: &Arc<Self>, live: Arc<Live>, origin: Origin) {
+        self.tokio.spawn(instance::run(Arc::clone(self), live, origin));
+    }
+
+    pub(super) fn alarm(&self, instance: InstanceNumber) {
+        let live = self.lock_live().get(&instance).cloned();
+        if let Some(live) = live {
+            live.wake();
+        }
+    }
+
+    /// The instance left memory and waits in the store.
+    pub(super) fn parked(&self, live: &Arc<Live>, armed: Option<Timestamp>, due: Option<Timestamp>) {
+        self.alarms.arm(live.number, armed, None);
+        self.forget(live);
+        if let Some(due) = due {
+            self.alarms.parked(due);
+        }
+    }
+
+    /// The instance's task ends. Gives the mail that it has not read.
+    pub(super) fn left(&self, live: &Arc<Live>, armed: Option<Timestamp>) -> Mail {
+        self.alarms.arm(live.number, armed, None);
+        let unread = live.close();
+        self.forget(live);
+        unread
+    }
+
+    fn forget(&self, live: &Arc<Live>) {
+        let mut all = self.lock_live();
+        if all.get(&live.number).is_some_and(|known| Arc::ptr_eq(known, live)) {
+            all.remove(&live.number);
+        }
+        let is_empty = all.is_empty();
+        drop(all);
+        if is_empty {
+            self.emptied.notify_waiters();
+        }
+        self.moved.notify_waiters();
+    }
+
+    pub(super) fn load(&self, instance: InstanceNumber) -> Result<Option<Loaded>, String> {
+        let loaded = self.store.load(instance).map_err(|error| error.to_string())?;
+        let Some(stored) = loaded else { return Ok(None) };
+        let batches = stored.batches.len() as u64;
+        let mut journal = Vec::new();
+        for (place, batch) in stored.batches.iter().enumerate() {
+            let events = decode_batch(batch).map_err(|reason| format!("journal batch {place}: {reason}"))?;
+            journal.extend(events);
+        }
+        Ok(Some(Loaded {
+            record: stored.record,
+            journal,
+            signals: stored.signals,
+            batches,
+        }))
+    }
+
+    /// The instance's data cannot be read. It stays as it is, and says so.
+    pub(super) fn unreadable(&self, instance: InstanceNumber, reason: String) {
+        tracing::error!(
+            instance = instance.0,
+            reason,
+            "an instance cannot be read; it stays as it is"
+        );
+        let trouble = format!("its journal cannot be read: {reason}");
+        lock(&self.unreadable).insert(instance, trouble.clone());
+        self.announce(
+            instance,
+            &Outcome::Stopped {
+                status: Status::Quarantined,
+                trouble,
+            },
+        );
+    }
+
+    pub(crate) fn trouble_reading(&self, instance: InstanceNumber) -> Option<String> {
+        lock(&self.unreadable).get(&instance).cloned()
+    }
+
+    pub(super) fn code(&self, workflow: &str, version: u32) -> Option<Arc<dyn Code>> {
+        self.codes.get(&(workflow.to_owned(), version)).cloned()
+    }
+
+    pub(super) fn learn_signal_type(&self, workflow: &'static str, name: &'static str, check: SignalCheck) {
+        lock(&self.signal_types).insert((workflow, name), check);
+    }
+
+    /// Whether the bytes are known not to be what the workflow waits for under this name.
+    pub(crate) fn refuse_signal(&self, workflow: &str, name: &str, payload: &[u8]) -> Option<String> {
+        let types = lock(&self.signal_types);
+        let check = types
+            .iter()
+            .find(|((of, called), _)| *of == workflow && *called == name)?
+            .1;
+        check(payload).err()
+    }
+
+    /// Whether any workflow is known to wait for a signal of this name.
+    pub(crate) fn knows_signal(&self, name: &str) -> bool {
+        lock(&self.signal_types).keys().any(|(_, called)| *called == name)
+    }
+
+    /// Tells everybody who waits for the end of an instance; what is told is durable.
+    pub(super) fn announce(&self, instance: InstanceNumber, outcome: &Outcome) {
+        let waiters = lock(&self.waiters).remove(&instance).unwrap_or_default();
+        for waiter in waiters {
+            // Whoever waited may be gone.
+            let _ = waiter.send(outcome.clone());
+        }
+    }
+
+    /// How an instance ends, now or later. `None` when the engine stopped first.
+    pub(crate) async fn outcome(&self, instance: InstanceNumber) -> Result<Option<Outcome>, ReadError> {
+        let (sender, receiver) = oneshot::channel();
+        {
+            let mut waiters = lock(&self.waiters);
+            let waiting = waiters.entry(instance).or_default();
+            waiting.retain(|waiter| !waiter.is_closed());
+            waiting.push(sender);
+        }
+        // Registered first, so that an end between this look and the wait is not missed.
+        if let Some(outcome) = self.known_outcome(instance)? {
+            return Ok(Some(outcome));
+        }
+        if self.is_stopped() {
+            return Ok(None);
+        }
+        Ok(receiver.await.ok())
+    }
+
+    fn known_outcome(&self, instance: InstanceNumber) -> Result<Option<Outcome>, ReadError> {
+        if self.lock_live().contains_key(&instance) {
+            return Ok(None);
+        }
+        if let Some(trouble) = self.trouble_reading(instance) {
+            return Ok(Some(Outcome::Stopped {
+                status: Status::Quarantined,
+                trouble,
+            }));
+        }
+        let Some(record) = self.store.record(instance)? else {
+            return Ok(None);
+        };
+        match record.status {
+            Status::Queued | Status::Running | Status::Waiting | Status::Paused => return Ok(None),
+            Status::Quarantined | Status::WaitingForCode => {
+                let trouble = record.trouble.unwrap_or_default();
+                return Ok(Some(Outcome::Stopped {
+                    status: record.status,
+                    trouble,
+                }));
+            }
+            Status::Completed | Status::Failed | Status::Cancelled | Status::Terminated => {}
+        }
+        let damaged = |reason: &str| ReadError::Damaged {
+            instance,
+            reason: reason.to_owned(),
+        };
+        let batch = self
+            .store
+            .last_batch(instance)?
+            .ok_or_else(|| damaged("a finished instance without a journal"))?;
+        let last = decode_batch(&batch).map_err(|reason| damaged(&reason))?.pop();
+        match last.map(|event| event.kind) {
+            Some(EventKind::Completed { output }) => Ok(Some(Outcome::Completed(output.0))),
+            Some(EventKind::Failed { failure }) => Ok(Some(Outcome::Failed(failure))),
+            Some(EventKind::Cancelled { reason }) => Ok(Some(Outcome::Cancelled { reason })),
+            Some(_) | None => Err(damaged("a finished instance whose journal has no end")),
+        }
+    }
+
+    /// What an instance in memory is doing.
+    pub(crate) async fn activity(&self, instance: InstanceNumber) -> Option<(Status, Activity)> {
+        let live = self.lock_live().get(&instance).cloned()?;
+        let (sender, receiver) = oneshot::channel();
+        live.post(move |mail| mail.queries.push(sender)).then_some(())?;
+        receiver.await.ok()
+    }
+
+    /// The status of an instance in memory, as it was published last.
+    pub(crate) fn live_status(&self, instance: InstanceNumber) -> Option<Status> {
+        self.lock_live().get(&instance).and_then(|live| live.status())
+    }
+
+    pub(crate) fn store(&self) -> &dyn Store {
+        self.store.as_ref()
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(crate) fn draw(&self) -> u64 {
+        self.entropy.draw()
+    }
+
+    /// Whether new effects are held back.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.phase.load(Ordering::Acquire) != RUNNING
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.phase.load(Ordering::Acquire) == STOPPED
+    }
+
+    /// No body begins any more; running ones get `grace` to end, and what they end with is recorded.
+    pub(crate) async fn shut_down(self: &Arc<Self>, grace: Duration) {
+        self.phase.fetch_max(DRAINING, Ordering::AcqRel);
+        self.wake_all();
+        let until = self.now() + grace;
+        tokio::select! {
+            () = self.until_empty() => {}
+            () = self.until(until) => {}
+        }
+        self.stop();
+        self.until_empty().await;
+        let engine = Arc::clone(self);
+        if tokio::task::spawn_blocking(move || engine.committer.close())
+            .await
+            .is_err()
+        {
+            tracing::error!("the committer could not be closed");
+        }
+        lock(&self.waiters).clear();
+    }
+
+    /// At once: bodies are dropped where they are. What was handed to the committer is still written.
+    pub(crate) fn stop(&self) {
+        self.phase.store(STOPPED, Ordering::Release);
+        self.wake_all();
+        self.alarms.look_again();
+        lock(&self.waiters).clear();
+    }
+
+    /// Stops and waits, blocking, until everything queued is on disk and the store is closed.
+    pub(crate) fn close(&self) {
+        self.stop();
+        self.committer.close();
+    }
+
+    async fn until(&self, due: Timestamp) {
+        while self.now() < due {
+            self.clock.wait_until(due).await;
+        }
+    }
+
+    async fn until_empty(&self) {
+        loop {
+            let emptied = self.emptied.notified();
+            tokio::pin!(emptied);
+            emptied.as_mut().enable();
+            if self.lock_live().is_empty() {
+                return;
+            }
+            emptied.await;
+        }
+    }
+
+    fn wake_all(&self) {
+        let all: Vec<Arc<Live>> = self.lock_live().values().cloned().collect();
+        for live in all {
+            live.wake();
+        }
+    }
+
+    fn lock_live(&self) -> MutexGuard<'_, HashMap<InstanceNumber, Arc<Live>>> {
+        lock(&self.live)
+    }
+}
+
+/// Nothing in this file panics while it holds a lock.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,649 @@
+//! The task of one instance in memory: polls its workflow, commits what turns produce, releases bodies by the receipt.
+//!
+//! # What is on disk when
+//!
+//! At most one commit is under way. Events of turns that run meanwhile gather in the machine and go with the next one. A
+//! body begins only when every event before it is in a commit whose receipt has come: steps that a turn reached are *gated*;
+//! a commit *seals* them; the receipt *releases* them. A crash before the receipt finds the journal without the commit, and
+//! no body of it has begun. A crash after it finds the step open at the end of replay: it may have begun.
+//!
+//! A record says `Waiting` on disk only when no body runs, so an instance that is found waiting had none interrupted. The
+//! same commit that records why an instance goes on makes it `Running`.
+
+use super::code::{Run, States};
+use super::engine::{Engine, Outcome};
+use super::live::{Live, Mail};
+use super::seams::Chance;
+use super::turn::{OnWait, Turn};
+use crate::failure::panic_message;
+use crate::machine::{Activity, Event, EventKind, Fault, FaultKind, Machine, Next, OpenNo, encode_batch};
+use crate::store::{InstanceRecord, RecordChange, Status, StoredSignal, Write};
+use crate::time::Timestamp;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use tracing::Span;
+
+/// How many events a turn delivers before other tasks of the same thread get a chance.
+const DELIVERIES_MAX: usize = 512;
+
+/// What is known of an instance when its task begins.
+pub(crate) struct Loaded {
+    pub(crate) record: InstanceRecord,
+    pub(crate) journal: Vec<Event>,
+    pub(crate) signals: Vec<StoredSignal>,
+    pub(crate) batches: u64,
+}
+
+pub(crate) struct Task {
+    engine: Arc<Engine>,
+    live: Arc<Live>,
+    turn: Option<Box<Turn>>,
+    root: Arc<RootWake>,
+    root_waker: Waker,
+    chance: Chance,
+    span: Span,
+    batches: u64,
+    /// The changeable part of the record as it is, or is about to be, on disk.
+    recorded: RecordChange,
+    /// Whether bodies may have been running when the journal was written last.
+    interrupted: bool,
+    progress: Progress,
+    commit_under_way: bool,
+    end: Option<End>,
+    armed: Option<Timestamp>,
+    idle_since: Option<Timestamp>,
+    published_waits: u64,
+    /// A cancellation came while the instance was being stopped; it is taken up again from the store.
+    late_cancel: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    NotStarted,
+    Replaying,
+    Live,
+}
+
+/// Why the task ends once its last commit is durable.
+#[derive(Clone)]
+enum End {
+    Outcome(Outcome),
+    Stopped { status: Status, trouble: String },
+}
+
+impl End {
+    fn record(&self) -> RecordChange {
+        let (status, trouble) = match self {
+            End::Outcome(outcome) => (outcome.status(), None),
+            End::Stopped { status, trouble } => (*status, Some(trouble.clone())),
+        };
+        RecordChange {
+            status,
+            awaited_signals: Vec::new(),
+            wake_at: None,
+            trouble,
+        }
+    }
+}
+
+/// Wakes the instance's task and remembers that it is the workflow that wants to be polled.
+struct RootWake {
+    woken: AtomicBool,
+    live: Arc<Live>,
+}
+
+impl Wake for RootWake {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.woken.store(true, Ordering::Release);
+        self.live.wake();
+    }
+}
+
+impl Task {
+    pub(crate) fn new(
+        engine: Arc<Engine>,
+        live: Arc<Live>,
+        workflow: &'static str,
+        loaded: Loaded,
+    ) -> Result<Self, Fault> {
+        let Loaded {
+            record,
+            journal,
+            signals,
+            batches,
+        } = loaded;
+        let machine = Machine::new(journal, signals, record.signals)?;
+        let types = Arc::downgrade(&engine);
+        let on_wait: OnWait = Box::new(move |name, check| {
+            if let Some(engine) = types.upgrade() {
+                engine.learn_signal_type(workflow, name, check);
+            }
+        });
+        let root = Arc::new(RootWake {
+            woken: AtomicBool::new(false),
+            live: Arc::clone(&live),
+        });
+        let span = tracing::info_span!("instance", workflow, instance = record.id.as_str());
+        Ok(Self {
+            turn: Some(Turn::new(machine, on_wait)),
+            root_waker: Waker::from(Arc::clone(&root)),
+            root,
+            chance: Chance::new(engine.entropy.draw()),
+            span,
+            batches,
+            interrupted: record.status != Status::Waiting,
+            recorded: RecordChange {
+                status: record.status,
+                awaited_signals: record.awaited_signals,
+                wake_at: record.wake_at,
+                trouble: record.trouble,
+            },
+            progress: Progress::NotStarted,
+            commit_under_way: false,
+            end: None,
+            armed: None,
+            idle_since: None,
+            published_waits: u64::MAX,
+            late_cancel: false,
+            engine,
+            live,
+        })
+    }
+
+    /// Fresh instances have nothing that could have been interrupted.
+    pub(crate) fn is_fresh(&mut self) {
+        self.interrupted = false;
+    }
+
+    /// Advances the instance as far as it goes. Ready when it has ended, stopped, parked, or the engine stops.
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>, future: &mut Option<Run<'_>>) -> Poll<()> {
+        let mail = self.live.collect(context.waker());
+        let queries = match self.read(mail, future) {
+            Ok(queries) => queries,
+            Err(Gone) => return self.leave(future),
+        };
+        if self.engine.is_stopped() {
+            drop_future(future);
+            return if self.commit_under_way {
+                Poll::Pending
+            } else {
+                self.leave(future)
+            };
+        }
+        loop {
+            self.run_turn(context, future);
+            if !self.settle(future) {
+                break;
+            }
+        }
+        self.publish(queries);
+        if self.engine.is_draining() && self.is_drained() {
+            return self.leave(future);
+        }
+        self.rest(future)
+    }
+
+    fn machine(&mut self) -> &mut Machine {
+        &mut self
+            .turn
+            .as_mut()
+            .expect("the turn is only out during a poll of the workflow")
+            .machine
+    }
+
+    fn read(&mut self, mail: Mail, future: &mut Option<Run<'_>>) -> Result<Vec<Query>, Gone> {
+        for signal in mail.signals {
+            self.machine().offer_signal(signal);
+        }
+        if let Some(receipt) = mail.receipt {
+            self.commit_under_way = false;
+            match receipt {
+                Ok(true) => {
+                    if let Some(end) = self.end.take() {
+                        self.announce(end);
+                        return Err(Gone);
+                    }
+                    let now = self.engine.clock.now();
+                    if !self.engine.is_draining() {
+                        self.release(|machine| machine.release_sealed(now));
+                    }
+                }
+                Ok(false) => {
+                    self.span
+                        .in_scope(|| tracing::error!("another writer owns this instance; it stops here"));
+                    return Err(Gone);
+                }
+                Err(_) => return Err(Gone),
+            }
+        }
+        if let Some(reason) = mail.cancel {
+            self.cancel(reason, future);
+        }
+        Ok(mail.queries)
+    }
+
+    fn cancel(&mut self, reason: String, future: &mut Option<Run<'_>>) {
+        match &self.end {
+            Some(End::Outcome(_)) => {}
+            Some(End::Stopped { .. }) if self.commit_under_way => self.late_cancel = true,
+            Some(End::Stopped { .. }) | None => {
+                drop_future(future);
+                let now = self.engine.clock.now();
+                self.machine().cancel(now, reason.clone());
+                self.end = Some(End::Outcome(Outcome::Cancelled { reason }));
+            }
+        }
+    }
+
+    /// Delivers events until nothing moves.
+    fn run_turn(&mut self, context: &Context<'_>, future: &mut Option<Run<'_>>) {
+        let mut polled_for_bodies = false;
+        for _ in 0..DELIVERIES_MAX {
+            if self.end.is_some() || self.machine().fault().is_some() {
+                return;
+            }
+            if self.progress == Progress::NotStarted {
+                self.progress = Progress::Replaying;
+                self.poll_workflow(future);
+                continue;
+            }
+            let (now, chance) = (self.engine.clock.now(), self.chance.draw());
+            match self.machine().next(now, chance) {
+                Next::Deliver(open) => {
+                    self.wake(open);
+                    self.poll_workflow(future);
+                }
+                Next::Notify(open) => self.wake(open),
+                Next::Quiet => {}
+                Next::Idle if self.machine().fault().is_some() => return,
+                Next::Idle if self.progress == Progress::Replaying => {
+                    self.progress = Progress::Live;
+                    let interrupted = self.interrupted;
+                    self.machine().resume(interrupted, now);
+                }
+                Next::Idle if self.root.woken.load(Ordering::Acquire) && !polled_for_bodies => {
+                    polled_for_bodies = true;
+                    self.poll_workflow(future);
+                }
+                Next::Idle => break,
+            }
+        }
+        if self.root.woken.load(Ordering::Acquire) || self.progress != Progress::Live {
+            context.waker().wake_by_ref();
+        }
+    }
+
+    fn wake(&self, open: OpenNo) {
+        if let Some(turn) = &self.turn {
+            turn.wake(open);
+        }
+    }
+
+    fn poll_workflow(&mut self, future: &mut Option<Run<'_>>) {
+        self.root.woken.store(false, Ordering::Release);
+        let (Some(workflow), Some(turn)) = (future.as_mut(), self.turn.take()) else {
+            return;
+        };
+        let replaying = turn.machine.is_replaying();
+        let mut context = Context::from_waker(&self.root_waker);
+        let poll = || catch_unwind(AssertUnwindSafe(|| workflow.as_mut().poll(&mut context)));
+        let (turn, polled) = turn.enter(|| {
+            if replaying {
+                // What the code logs was logged the first time.
+                tracing::dispatcher::with_default(&tracing::Dispatch::none(), poll)
+            } else {
+                self.span.in_scope(poll)
+            }
+        });
+        self.turn = Some(turn);
+        let now = self.machine().now();
+        match polled {
+            Ok(Poll::Pending) => {}
+            Ok(Poll::Ready(ended)) => {
+                *future = None;
+                let (event, outcome) = match ended.0 {
+                    Ok(output) => (
+                        EventKind::Completed { output: output.clone() },
+                        Outcome::Completed(output.0),
+                    ),
+                    Err(failure) => (
+                        EventKind::Failed {
+                            failure: failure.clone(),
+                        },
+                        Outcome::Failed(failure),
+                    ),
+                };
+                self.machine().finish(now, event);
+                if self.machine().fault().is_none() {
+                    self.end = Some(End::Outcome(outcome));
+                }
+            }
+            Err(panic) => {
+                let message = format!("the workflow panicked: {}", panic_message(panic.as_ref()));
+                self.machine().set_fault(Fault::defect(message));
+            }
+        }
+    }
+
+    /// Commits what must be committed, or releases what may begin. `true` if bodies were released and want a poll.
+    fn settle(&mut self, future: &mut Option<Run<'_>>) -> bool {
+        if self.commit_under_way {
+            return false;
+        }
+        if let (None, Some(fault)) = (
+            &self.end,
+            self.turn.as_ref().and_then(|turn| turn.machine.fault().cloned()),
+        ) {
+            drop_future(future);
+            self.quarantine(&fault);
+        }
+        if let Some(end) = &self.end {
+            drop_future(future);
+            let change = end.record();
+            self.commit(change);
+            return false;
+        }
+        if self.progress != Progress::Live {
+            return false;
+        }
+        if !self.machine().has_open() && !self.root.woken.load(Ordering::Acquire) {
+            let fault = Fault::defect("the workflow waits for something that is not durable, and nothing can wake it");
+            self.machine().set_fault(fault);
+            return true;
+        }
+        let wanted = self.wanted_record();
+        if self.machine().needs_commit() || wanted != self.recorded {
+            self.commit(wanted);
+            return false;
+        }
+        if self.engine.is_draining() || !self.machine().has_gated() {
+            return false;
+        }
+        let now = self.engine.clock.now();
+        self.release(|machine| machine.release_gated(now))
+    }
+
+    /// Wakes the steps that may begin now.
+    fn release(&mut self, take: impl FnOnce(&mut Machine) -> Vec<OpenNo>) -> bool {
+        let released = take(self.machine());
+        for open in &released {
+            self.wake(*open);
+        }
+        !released.is_empty()
+    }
+
+    /// The record as it should be on disk. One that says `Queued` is as good as `Running`, and is not rewritten for it.
+    fn wanted_record(&mut self) -> RecordChange {
+        if self.machine().is_waiting() {
+            let machine = self.machine();
+            let (awaited_signals, wake_at) = (machine.awaited_signals(), machine.next_due());
+            return RecordChange {
+                status: Status::Waiting,
+                awaited_signals,
+                wake_at,
+                trouble: None,
+            };
+        }
+        let status = if self.recorded.status == Status::Queued {
+            Status::Queued
+        } else {
+            Status::Running
+        };
+        RecordChange {
+            status,
+            awaited_signals: Vec::new(),
+            wake_at: None,
+            trouble: None,
+        }
+    }
+
+    fn quarantine(&mut self, fault: &Fault) {
+        self.machine().discard_faulty_poll();
+        let trouble = fault.message.clone();
+        if self.recorded.trouble.as_ref() != Some(&trouble) {
+            let kind = match fault.kind {
+                FaultKind::Divergence => "divergence",
+                FaultKind::BadData => "bad data",
+                FaultKind::Defect => "defect",
+            };
+            self.span
+                .in_scope(|| tracing::error!(kind, trouble, "the instance is quarantined"));
+        }
+        self.end = Some(End::Stopped {
+            status: Status::Quarantined,
+            trouble,
+        });
+    }
+
+    fn commit(&mut self, change: RecordChange) {
+        let now = self.engine.clock.now();
+        let batch = self.machine().seal();
+        let expected_batches = self.batches;
+        let has_events = !batch.events.is_empty();
+        self.span.in_scope(|| log(&batch.events));
+        let change = (change != self.recorded).then_some(change);
+        if let Some(change) = &change {
+            self.recorded = change.clone();
+        }
+        self.batches += u64::from(has_events);
+        self.commit_under_way = true;
+        if !has_events && change.is_none() && batch.consumed_signals.is_empty() {
+            // An instance that stops again for the same reason: all of it is on disk already.
+            self.live.receipt(Ok(true));
+            return;
+        }
+        let write = Write::Turn {
+            instance: self.live.number,
+            expected_batches,
+            batch: has_events.then(|| encode_batch(&batch.events)),
+            change,
+            consumed_signals: batch.consumed_signals,
+            at: now,
+        };
+        self.engine.commit_turn(write, Arc::clone(&self.live));
+    }
+
+    fn announce(&mut self, end: End) {
+        match end {
+            End::Outcome(outcome) => self.engine.announce(self.live.number, &outcome),
+            End::Stopped { status, trouble } => {
+                self.engine
+                    .announce(self.live.number, &Outcome::Stopped { status, trouble });
+            }
+        }
+    }
+
+    fn publish(&mut self, queries: Vec<Query>) {
+        let status = self.status();
+        self.live.publish_status(status);
+        let revision = self.machine().awaited_revision();
+        if revision != self.published_waits {
+            self.published_waits = revision;
+            let awaited = self.machine().awaited_signals();
+            self.live.publish_waits(&awaited);
+        }
+        for query in queries {
+            // Whoever asked may be gone.
+            let _ = query.send((status, self.machine().activity()));
+        }
+    }
+
+    fn status(&mut self) -> Status {
+        let is_resting = self.progress == Progress::Live && !self.commit_under_way && self.end.is_none();
+        if is_resting && self.machine().is_waiting() {
+            Status::Waiting
+        } else {
+            Status::Running
+        }
+    }
+
+    fn is_drained(&mut self) -> bool {
+        let is_settled = self.progress != Progress::Live || !self.machine().has_running();
+        !self.commit_under_way && is_settled
+    }
+
+    /// Sets the alarm, or parks: only the store knows the instance then.
+    fn rest(&mut self, future: &mut Option<Run<'_>>) -> Poll<()> {
+        let now = self.engine.clock.now();
+        if self.armed.is_some_and(|armed| armed <= now) {
+            // The alarm has taken the entry out; removing it again is harmless, keeping it in mind is not.
+            self.engine.alarms.arm(self.live.number, self.armed.take(), None);
+        }
+        let due = self.machine().next_due();
+        let resting = self.status() == Status::Waiting;
+        let park_at = if resting {
+            let since = *self.idle_since.get_or_insert(now);
+            let park_at = since + self.engine.park_after;
+            if park_at <= now && due.is_none_or(|due| due > now) && self.live.close_if_empty() {
+                drop_future(future);
+                self.engine.parked(&self.live, self.armed.take(), due);
+                return Poll::Ready(());
+            }
+            Some(park_at)
+        } else {
+            self.idle_since = None;
+            None
+        };
+        let alarm = [due, park_at].into_iter().flatten().min();
+        if alarm != self.armed {
+            self.engine.alarms.arm(self.live.number, self.armed, alarm);
+            self.armed = alarm;
+        }
+        Poll::Pending
+    }
+
+    fn leave(&mut self, future: &mut Option<Run<'_>>) -> Poll<()> {
+        drop_future(future);
+        let unread = self.engine.left(&self.live, self.armed.take());
+        if self.late_cancel || unread.cancel.is_some() {
+            self.engine.wake_stored(self.live.number, &[]);
+        }
+        Poll::Ready(())
+    }
+}
+
+type Query = tokio::sync::oneshot::Sender<(Status, Activity)>;
+
+/// The task has nothing more to do.
+struct Gone;
+
+/// Dropping is cancelling: bodies end where they are. A body whose drop panics must not take the engine along.
+fn drop_future(future: &mut Option<Run<'_>>) {
+    if let Some(future) = future.take()
+        && catch_unwind(AssertUnwindSafe(|| drop(future))).is_err()
+    {
+        tracing::error!("a workflow panicked while it was dropped");
+    }
+}
+
+fn log(events: &[Event]) {
+    for event in events {
+        match &event.kind {
+            EventKind::AttemptFailed { .. }
+            | EventKind::StepFailed { .. }
+            | EventKind::AttemptInterrupted { .. }
+            | EventKind::SignalSetAside { .. }
+            | EventKind::Failed { .. } => tracing::warn!("{}", event.kind),
+            EventKind::Started { .. }
+            | EventKind::StepSucceeded { .. }
+            | EventKind::AttemptStarted { .. }
+            | EventKind::Dropped { .. }
+            | EventKind::SleepBegan { .. }
+            | EventKind::SleepEnded { .. }
+            | EventKind::WaitBegan { .. }
+            | EventKind::SignalReceived { .. }
+            | EventKind::WaitElapsed { .. }
+            | EventKind::Drawn { .. }
+            | EventKind::CancelRequested { .. }
+            | EventKind::Completed { .. }
+            | EventKind::Cancelled { .. } => tracing::debug!("{}", event.kind),
+        }
+    }
+}
+
+/// Runs one instance from waking to its end, its stop or its parking.
+pub(crate) async fn run(engine: Arc<Engine>, live: Arc<Live>, origin: Origin) {
+    let (loaded, is_fresh) = match origin {
+        Origin::Fresh(loaded) => (*loaded, true),
+        Origin::Stored => match engine.load(live.number) {
+            Ok(Some(loaded)) => (loaded, false),
+            Ok(None) => {
+                engine.left(&live, None);
+                return;
+            }
+            Err(reason) => {
+                engine.left(&live, None);
+                engine.unreadable(live.number, reason);
+                return;
+            }
+        },
+    };
+    let states = Arc::clone(&engine.states);
+    drive(engine, live, loaded, is_fresh, &states).await;
+}
+
+/// Where an instance comes from.
+pub(crate) enum Origin {
+    Fresh(Box<Loaded>),
+    Stored,
+}
+
+async fn drive(engine: Arc<Engine>, live: Arc<Live>, loaded: Loaded, is_fresh: bool, states: &States) {
+    if loaded.record.status.is_terminal() {
+        engine.left(&live, None);
+        return;
+    }
+    let cancel = loaded.record.cancel_requested.clone();
+    if let Some(reason) = cancel {
+        live.post(|mail| mail.cancel = Some(reason));
+    }
+    let code = engine.code(&loaded.record.workflow, loaded.record.version);
+    let input = loaded.journal.first().and_then(Event::input).cloned();
+    let InstanceRecord { workflow, version, .. } = &loaded.record;
+    let code = code.ok_or_else(|| format!("no workflow `{workflow}` of version {version} is registered"));
+    let name = code.as_ref().map_or("", |code| code.name());
+    let mut task = match Task::new(Arc::clone(&engine), Arc::clone(&live), name, loaded) {
+        Ok(task) => task,
+        Err(fault) => {
+            engine.left(&live, None);
+            engine.unreadable(live.number, fault.message);
+            return;
+        }
+    };
+    if is_fresh {
+        task.is_fresh();
+    }
+    let mut future = None;
+    let input = input.unwrap_or_default();
+    match code.map(|code| catch_unwind(AssertUnwindSafe(|| code.run(&input.0, states)))) {
+        Ok(Ok(Ok(made))) => future = Some(made),
+        Ok(Ok(Err(error))) => task
+            .machine()
+            .set_fault(Fault::bad_data(format!("the input cannot be read: {error}"))),
+        Ok(Err(panic)) => {
+            let message = format!("the workflow panicked: {}", panic_message(panic.as_ref()));
+            task.machine().set_fault(Fault::defect(message));
+        }
+        Err(trouble) => task.wait_for_code(trouble),
+    }
+    std::future::poll_fn(|context| task.poll(context, &mut future)).await;
+}
+
+impl Task {
+    /// There is nothing to poll: the instance waits, at no cost, for a process that has its code.
+    fn wait_for_code(&mut self, trouble: String) {
+        if self.recorded.status != Status::WaitingForCode {
+            self.span
+                .in_scope(|| tracing::warn!(trouble, "the instance waits for code"));
+        }
+        self.end = Some(End::Stopped {
+            status: Status::WaitingForCode,
+            trouble,
+        });
+    }
+}

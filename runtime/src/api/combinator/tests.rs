@@ -96,9 +96,8 @@ fn paths_follow_the_place_of_a_branch_and_not_the_order_of_events() {
     let expected: Vec<String> = (0..5).map(|item| format!("map[{item}]/{{0}}/pack")).collect();
     for order in [[0, 1, 2, 3, 4], [1, 0, 3, 4, 2]] {
         let paths = in_a_turn(|| {
-            let (gates, mut leaves): (Vec<_>, Vec<_>) = (0..5).map(|_| Gate::new()).unzip();
-            let items = leaves.drain(..).collect::<Vec<_>>();
-            let mut parent = Parent::of(map_concurrent_all(items, 3, late));
+            let (gates, leaves): (Vec<_>, Vec<_>) = (0..5).map(|_| Gate::new()).unzip();
+            let mut parent = Parent::of(map_concurrent_all(leaves, 3, late));
             for index in order {
                 assert!(parent.poll().is_pending());
                 gates[index].open(());

@@ -11,6 +11,10 @@ mod time;
 
 pub use api::attempt::{Attempt, Cancellation};
 pub use api::chance::{Random, RandomRange, Uuid};
+pub use api::combinator::{
+    JoinAll, MapConcurrent, MapConcurrentAll, Race2, Race3, Race4, Race5, Race6, Race7, Race8, TryJoinAll, join,
+    join_all, map_concurrent, map_concurrent_all, race, try_join, try_join_all,
+};
 pub use api::durable::{DurableFuture, IntoDurable};
 pub use api::step::Step;
 pub use api::wait::{IntoDeadline, SignalWait, Sleep, TimedSignal};

@@ -3,6 +3,7 @@
 
 pub(crate) mod attempt;
 pub(crate) mod chance;
+pub(crate) mod combinator;
 pub(crate) mod durable;
 pub(crate) mod step;
 pub(crate) mod wait;

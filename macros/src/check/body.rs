@@ -1,0 +1,230 @@
+//! Checks how checkpoints are written in the body, and what they are named.
+//! Absent on purpose: whether their contents are deterministic, which is `lint`'s.
+
+use std::collections::BTreeMap;
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::ext::IdentExt;
+use syn::visit::{self, Visit};
+use syn::{Block, Expr, ExprAsync, ExprAwait, ExprClosure, Item, Lit, LitStr, Macro};
+
+use crate::body::checkpoint::{Body, Checkpoint, Kind};
+use crate::body::known;
+use crate::body::walk::{Observer, walk};
+use crate::diagnostics::Diagnostics;
+use crate::message::{self, Message};
+
+/// Names are stored with every event.
+const NAME_MAX: usize = 256;
+/// Both are tuples, and the runtime has that many implementations.
+const JOIN_MAX: usize = 12;
+const RACE_BRANCHES: std::ops::RangeInclusive<usize> = 2..=8;
+
+pub(crate) fn check(block: &Block, diagnostics: &mut Diagnostics) {
+    let mut checks = Checks {
+        diagnostics,
+        names: BTreeMap::new(),
+    };
+    walk(block, &mut checks);
+}
+
+struct Checks<'d> {
+    diagnostics: &'d mut Diagnostics,
+    /// Names of steps and sleeps so far. Signals may repeat: waiting again for the same signal takes the next one.
+    names: BTreeMap<(Kind, String), ()>,
+}
+
+impl Observer for Checks<'_> {
+    fn expression(&mut self, expression: &Expr) {
+        if let Expr::Closure(ExprClosure {
+            asyncness: Some(asyncness),
+            ..
+        }) = expression
+        {
+            self.diagnostics.at(asyncness, &message::ASYNC_CLOSURE, &[]);
+        }
+    }
+
+    fn macro_call(&mut self, mac: &Macro) {
+        if !known::is_known(mac) && waits(mac.tokens.clone()) {
+            self.diagnostics
+                .at(&mac.path, &message::HIDDEN_CHECKPOINT, &[&last_segment(&mac.path)]);
+        }
+    }
+
+    fn checkpoint(&mut self, kind: Kind, mac: &Macro, checkpoint: &syn::Result<Checkpoint>) {
+        match checkpoint {
+            Err(error) => self.malformed(kind, mac, error),
+            Ok(Checkpoint::Step { name, body }) => {
+                self.unique_name(kind, name);
+                self.step_body(body);
+            }
+            Ok(Checkpoint::Sleep { name, deadline: _ }) => self.unique_name(kind, name),
+            Ok(Checkpoint::Signal { name }) => {
+                self.name(kind, name);
+            }
+            Ok(Checkpoint::Group { kind, branches }) => self.width(*kind, mac, branches.len()),
+            Ok(Checkpoint::Recorded { .. }) => {}
+        }
+    }
+}
+
+impl Checks<'_> {
+    fn malformed(&mut self, kind: Kind, mac: &Macro, error: &syn::Error) {
+        let (reason, remedy) = match kind {
+            Kind::Step => (
+                "a name and a body make a step",
+                "give both, separated by a comma; options follow as `.retry(…)`, `.timeout(…)`",
+            ),
+            Kind::Sleep => (
+                "a name and a time make a sleep",
+                "give both, separated by a comma; the time is a duration or an instant",
+            ),
+            Kind::Signal => (
+                "a name makes a wait for a signal",
+                "give only the name; options follow as `.timeout(…)`, `.key(…)`",
+            ),
+            Kind::Join | Kind::TryJoin | Kind::Race => ("its branches are durable futures", "separate them by commas"),
+            Kind::Now | Kind::Uuid => ("it takes nothing", "remove what is between the parentheses"),
+            Kind::Random => (
+                "it takes nothing or a range",
+                "write `random!(1..=6)` for a number in a range",
+            ),
+        };
+        // Where syn stopped, if that is inside the parentheses; else the whole macro name.
+        let values = [kind.name(), kind.usage(), reason, remedy];
+        if mac.tokens.is_empty() {
+            self.diagnostics.at(&mac.path, &message::USAGE, &values);
+        } else {
+            self.diagnostics.at_span(error.span(), &message::USAGE, &values);
+        }
+    }
+
+    fn unique_name(&mut self, kind: Kind, name: &Expr) {
+        let Some(literal) = self.name(kind, name) else { return };
+        if self.names.insert((kind, literal.value()), ()).is_some() {
+            let in_a_loop = if kind == Kind::Step {
+                ", and told apart by `.key(…)`"
+            } else {
+                ""
+            };
+            let values = [kind.name(), &literal.token().to_string(), in_a_loop];
+            self.diagnostics.at(&literal, &message::NAME_REPEATED, &values);
+        }
+    }
+
+    /// The name if it is a good one.
+    fn name(&mut self, kind: Kind, name: &Expr) -> Option<LitStr> {
+        let Some(literal) = string_literal(name) else {
+            let remedy = match kind {
+                Kind::Step => "write the fixed part here and put the rest into `.key(…)`",
+                _ => "write it out here",
+            };
+            self.diagnostics
+                .at(name, &message::NAME_NOT_LITERAL, &[kind.name(), remedy]);
+            return None;
+        };
+        check_name(&literal, kind.name(), self.diagnostics).then_some(literal)
+    }
+
+    fn step_body(&mut self, body: &Body) {
+        match body {
+            Body::Closure(closure) => {
+                if closure.inputs.len() != 1 {
+                    self.diagnostics.at(&closure.or1_token, &message::STEP_CLOSURE, &[]);
+                }
+            }
+            Body::Future(future) => BareAwaits {
+                diagnostics: self.diagnostics,
+            }
+            .visit_expr(future),
+            Body::Block(_) => {}
+        }
+    }
+
+    fn width(&mut self, kind: Kind, mac: &Macro, branches: usize) {
+        if kind == Kind::Race {
+            if !RACE_BRANCHES.contains(&branches) {
+                self.diagnostics.at(&mac.path, &message::RACE_OF_ONE, &[]);
+            }
+        } else if branches > JOIN_MAX {
+            self.diagnostics.at(&mac.path, &message::JOIN_TOO_WIDE, &[kind.name()]);
+        }
+    }
+}
+
+/// The rules for every stored name: of steps, sleeps, signals and workflows.
+pub(crate) fn check_name(name: &LitStr, what: &str, diagnostics: &mut Diagnostics) -> bool {
+    let value = name.value();
+    let mistake: Option<&Message> = if value.is_empty() {
+        Some(&message::NAME_EMPTY)
+    } else if value.len() > NAME_MAX {
+        Some(&message::NAME_TOO_LONG)
+    } else if value.chars().any(char::is_control) {
+        Some(&message::NAME_CONTROL)
+    } else {
+        None
+    };
+    if let Some(mistake) = mistake {
+        diagnostics.at(name, mistake, &[what]);
+    }
+    mistake.is_none()
+}
+
+/// A string literal, also from inside a `macro_rules!` metavariable.
+pub(crate) fn string_literal(name: &Expr) -> Option<LitStr> {
+    match name {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Str(text) => Some(text.clone()),
+            _ => None,
+        },
+        Expr::Group(group) => string_literal(&group.expr),
+        _ => None,
+    }
+}
+
+/// An `.await` in `step!("name", f(x.await))`, which only the compiler would see otherwise, in its own words.
+struct BareAwaits<'d> {
+    diagnostics: &'d mut Diagnostics,
+}
+
+impl<'ast> Visit<'ast> for BareAwaits<'_> {
+    fn visit_expr_await(&mut self, wait: &'ast ExprAwait) {
+        self.diagnostics
+            .at(&wait.await_token, &message::BARE_AWAIT_IN_BODY, &[]);
+        visit::visit_expr_await(self, wait);
+    }
+
+    fn visit_expr_async(&mut self, _: &'ast ExprAsync) {}
+    fn visit_expr_closure(&mut self, _: &'ast ExprClosure) {}
+    fn visit_item(&mut self, _: &'ast Item) {}
+}
+
+fn last_segment(path: &syn::Path) -> String {
+    path.segments
+        .last()
+        .map(|last| last.ident.unraw().to_string())
+        .unwrap_or_default()
+}
+
+/// True when these tokens hold an `.await` or one of our macros.
+fn waits(tokens: TokenStream) -> bool {
+    let mut before: Option<TokenTree> = None;
+    tokens.into_iter().any(|tree| {
+        let found = match &tree {
+            TokenTree::Group(group) => waits(group.stream()),
+            TokenTree::Ident(ident) => ident == "await" && is_punct(before.as_ref(), '.'),
+            TokenTree::Punct(punct) if punct.as_char() == '!' => match &before {
+                Some(TokenTree::Ident(name)) => Kind::of(&name.clone().into()).is_some(),
+                _ => false,
+            },
+            TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+        };
+        before = Some(tree);
+        found
+    })
+}
+
+fn is_punct(tree: Option<&TokenTree>, character: char) -> bool {
+    matches!(tree, Some(TokenTree::Punct(punct)) if punct.as_char() == character)
+}

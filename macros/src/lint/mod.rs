@@ -1,0 +1,2 @@
+//! Determinism rules that need no types.
+pub(crate) mod allowance;

@@ -1,0 +1,162 @@
+//! What the attribute stands on, sorted into the words of the design: inputs, states, body.
+//! Absent on purpose: any judgement, which is `check`'s, and any output, which is `expand`'s.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, format_ident};
+use syn::visit::{self, Visit};
+use syn::{Attribute, FnArg, GenericParam, Lifetime, Pat, ReturnType, Signature, Type, TypeImplTrait, TypeReference};
+
+/// A parameter as the author wrote it, and what it is for.
+pub(crate) enum Parameter<'f> {
+    /// `self` in any form: part of a `#[durable]` method, a mistake in a workflow.
+    Receiver(&'f syn::Receiver),
+    /// `&T`: handed in by the runtime.
+    State {
+        attributes: &'f [Attribute],
+        reference: &'f TypeReference,
+    },
+    /// Anything owned: stored.
+    Input {
+        attributes: &'f [Attribute],
+        kind: &'f Type,
+    },
+}
+
+/// The parameters in their order.
+pub(crate) fn parameters(signature: &Signature) -> Vec<Parameter<'_>> {
+    let sort = |argument| match argument {
+        &FnArg::Receiver(ref receiver) => Parameter::Receiver(receiver),
+        FnArg::Typed(typed) => match bare(&typed.ty) {
+            Type::Reference(reference) => Parameter::State {
+                attributes: &typed.attrs,
+                reference,
+            },
+            kind => Parameter::Input {
+                attributes: &typed.attrs,
+                kind,
+            },
+        },
+    };
+    signature.inputs.iter().map(sort).collect()
+}
+
+/// The type without the parentheses and invisible groups around it, which `macro_rules!` leaves.
+pub(crate) fn bare(kind: &Type) -> &Type {
+    match kind {
+        Type::Group(group) => bare(&group.elem),
+        Type::Paren(paren) => bare(&paren.elem),
+        other => other,
+    }
+}
+
+/// The declared return type, if it is not `()` by silence.
+pub(crate) fn output(signature: &Signature) -> Option<&Type> {
+    match &signature.output {
+        ReturnType::Default => None,
+        ReturnType::Type(_, output) => Some(output),
+    }
+}
+
+/// What a type mentions that has no meaning outside the function's signature.
+#[derive(Default)]
+pub(crate) struct Mentions {
+    generics: Vec<Ident>,
+    /// The first elided or named lifetime other than `'static`.
+    pub(crate) lifetime: Option<TokenStream>,
+    /// The first `impl Trait`.
+    pub(crate) impl_trait: Option<TypeImplTrait>,
+    /// One of the function's own type or const parameters.
+    pub(crate) generic: bool,
+}
+
+impl Mentions {
+    pub(crate) fn of(kind: &Type, signature: &Signature) -> Self {
+        let generics = signature
+            .generics
+            .params
+            .iter()
+            .filter_map(|parameter| match parameter {
+                GenericParam::Type(parameter) => Some(parameter.ident.clone()),
+                GenericParam::Const(parameter) => Some(parameter.ident.clone()),
+                GenericParam::Lifetime(_) => None,
+            });
+        let mut mentions = Self {
+            generics: generics.collect(),
+            ..Self::default()
+        };
+        mentions.visit_type(kind);
+        mentions
+    }
+
+    /// True when the type means the same outside the signature.
+    pub(crate) fn nothing(&self) -> bool {
+        self.lifetime.is_none() && self.impl_trait.is_none() && !self.generic
+    }
+}
+
+impl<'ast> Visit<'ast> for Mentions {
+    fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
+        if lifetime.ident != "static" && self.lifetime.is_none() {
+            self.lifetime = Some(lifetime.to_token_stream());
+        }
+    }
+
+    fn visit_type_reference(&mut self, reference: &'ast TypeReference) {
+        if reference.lifetime.is_none() && self.lifetime.is_none() {
+            self.lifetime = Some(reference.and_token.to_token_stream());
+        }
+        visit::visit_type_reference(self, reference);
+    }
+
+    fn visit_type_impl_trait(&mut self, impl_trait: &'ast TypeImplTrait) {
+        self.impl_trait.get_or_insert_with(|| impl_trait.clone());
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let first = path.segments.first();
+        self.generic |= path.leading_colon.is_none() && first.is_some_and(|first| self.generics.contains(&first.ident));
+        visit::visit_path(self, path);
+    }
+
+    // `fn(&str) -> &str` and `for<'a>` have lifetimes of their own.
+    fn visit_type_bare_fn(&mut self, _: &'ast syn::TypeBareFn) {}
+}
+
+/// Attributes by where they belong once the function has become several items.
+#[derive(Default)]
+pub(crate) struct Attributes {
+    /// Documentation, deprecation: on what the user sees.
+    pub(crate) shown: Vec<Attribute>,
+    /// `#[cfg]` and lint levels: on everything.
+    pub(crate) everywhere: Vec<Attribute>,
+    /// The rest: on the function with the user's code.
+    pub(crate) code: Vec<Attribute>,
+}
+
+impl Attributes {
+    pub(crate) fn sort(attributes: &[Attribute]) -> Self {
+        let mut sorted = Self::default();
+        for attribute in attributes {
+            let name = attribute.path().get_ident().map(Ident::to_string).unwrap_or_default();
+            match name.as_str() {
+                "doc" | "deprecated" => sorted.shown.push(attribute.clone()),
+                "cfg" | "allow" | "warn" | "deny" | "forbid" => sorted.everywhere.push(attribute.clone()),
+                _ => sorted.code.push(attribute.clone()),
+            }
+        }
+        sorted
+    }
+}
+
+/// `argument0`, `argument1` …: names that no user code can see, since they are spanned at the macro.
+pub(crate) fn argument(index: usize) -> Ident {
+    format_ident!("argument{}", index, span = proc_macro2::Span::mixed_site())
+}
+
+/// The name if the pattern is nothing but a name: `order`, `mut order`.
+pub(crate) fn plain_name(pattern: &Pat) -> Option<&syn::PatIdent> {
+    match pattern {
+        Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => Some(name),
+        _ => None,
+    }
+}

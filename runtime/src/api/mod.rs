@@ -2,9 +2,15 @@
 //! sled and tokio in signatures.
 
 pub(crate) mod attempt;
+pub(crate) mod builder;
+pub(crate) mod calls;
 pub(crate) mod chance;
 pub(crate) mod combinator;
 pub(crate) mod durable;
+pub(crate) mod error;
+pub(crate) mod handle;
+pub(crate) mod inspect;
+pub(crate) mod runtime;
 pub(crate) mod step;
 pub(crate) mod wait;
 pub(crate) mod workflow;

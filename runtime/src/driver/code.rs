@@ -52,8 +52,9 @@ pub struct States {
 }
 
 impl States {
-    pub(crate) fn insert<T: Any + Send + Sync>(&mut self, state: T) {
-        self.by_type.insert(TypeId::of::<T>(), Box::new(state));
+    /// Whether there was one of this type already.
+    pub(crate) fn insert<T: Any + Send + Sync>(&mut self, state: T) -> bool {
+        self.by_type.insert(TypeId::of::<T>(), Box::new(state)).is_some()
     }
 
     pub(crate) fn contains(&self, id: TypeId) -> bool {

@@ -311,6 +311,10 @@ impl Engine {
         self.codes.get(&(workflow.to_owned(), version)).cloned()
     }
 
+    pub(crate) fn is_registered(&self, workflow: &str, version: u32) -> bool {
+        self.code(workflow, version).is_some()
+    }
+
     pub(super) fn learn_signal_type(&self, workflow: &'static str, name: &'static str, check: SignalCheck) {
         lock(&self.signal_types).insert((workflow, name), check);
     }

@@ -25,6 +25,7 @@ mod path;
 mod replay;
 mod retry;
 mod signals;
+mod waiting;
 
 #[cfg(test)]
 mod tests;
@@ -35,6 +36,7 @@ pub(crate) use divergence::{Fault, FaultKind};
 pub(crate) use event::{Event, EventKind, decode_batch, encode_batch};
 pub(crate) use path::{DuplicateKey, Location, Path, ScopeNames};
 pub use retry::Retry;
+pub(crate) use waiting::waiting_for;
 
 use crate::store::StoredSignal;
 use crate::time::Timestamp;

@@ -17,6 +17,25 @@ impl Path {
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The checkpoint's own name, without scope, key and ordinal.
+    pub(crate) fn name(&self) -> String {
+        let (mut name, mut is_escaped, mut is_over) = (String::new(), false, false);
+        for character in self.0.chars() {
+            match character {
+                '\\' if !is_escaped => {
+                    is_escaped = true;
+                    continue;
+                }
+                '/' if !is_escaped => (name, is_over) = (String::new(), false),
+                '#' | '(' if !is_escaped => is_over = true,
+                _ if !is_over => name.push(character),
+                _ => {}
+            }
+            is_escaped = false;
+        }
+        name
+    }
 }
 
 impl From<&str> for Path {
@@ -175,6 +194,18 @@ mod tests {
         assert_eq!(map.claim("pack").as_str(), "map[5]/pack");
         assert_eq!(root.inner("map").branch(5).claim("pack").as_str(), "map#1[5]/pack");
         assert_eq!(map.inner("helper").claim("pack").as_str(), "map[5]/helper/pack");
+    }
+
+    #[test]
+    fn a_path_gives_its_name_back() {
+        for (path, name) in [
+            ("pay", "pay"),
+            ("map[5]/{0}/pay#2", "pay"),
+            ("pay(a-1)", "pay"),
+            ("a\\/b\\#1", "a/b#1"),
+        ] {
+            assert_eq!(Path::from(path).name(), name);
+        }
     }
 
     #[test]

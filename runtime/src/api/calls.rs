@@ -1,0 +1,260 @@
+//! The two calls with options: starting an instance and sending it a signal. Both are awaited.
+
+use super::error::{Difference, RuntimeError, SignalError, StartError};
+use super::handle::Handle;
+use super::runtime::{find, mismatch, signal_unknown, write};
+use super::workflow::Workflow;
+use crate::driver::engine::Engine;
+use crate::machine::{Event, EventKind, encode_batch};
+use crate::payload::{self, Payload};
+use crate::store::{InstanceRecord, Signalled, Started, Status, StoredSignal, Write, Written};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::future::{Future, IntoFuture};
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// The longest id, name or key, in bytes.
+const NAME_MAX: usize = 256;
+
+/// A start; from [`Runtime::start`](crate::Runtime::start).
+#[must_use = "nothing is started until this is awaited"]
+pub struct Start<W: Workflow> {
+    engine: Arc<Engine>,
+    input: W::Input,
+    id: Option<String>,
+    workflow: PhantomData<W>,
+}
+
+impl<W: Workflow> Start<W> {
+    pub(super) fn new(engine: Arc<Engine>, _: W, input: W::Input) -> Self {
+        Self {
+            engine,
+            input,
+            id: None,
+            workflow: PhantomData,
+        }
+    }
+
+    /// Names the instance: 1 to 256 bytes of text, unique in the store. Without it a random id is made.
+    ///
+    /// If the id exists with the same workflow, version and encoded input, the existing instance is what you get, and
+    /// [`Handle::created`] says so; with anything else the start is refused as a conflict. An input with a `HashMap` may
+    /// encode differently each time: use a `BTreeMap`.
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    async fn run(self) -> Result<Handle<W>, StartError> {
+        let Self { engine, input, id, .. } = self;
+        let id = id.unwrap_or_else(|| format!("{:016x}{:016x}", engine.draw(), engine.draw()));
+        if id.is_empty() || id.len() > NAME_MAX {
+            return Err(StartError::BadId { size: id.len() });
+        }
+        if !engine.is_registered(W::NAME, W::VERSION) {
+            return Err(StartError::NotRegistered { workflow: W::NAME });
+        }
+        let input = payload::encode(&input).map_err(|error| StartError::Input {
+            workflow: W::NAME,
+            reason: error.to_string(),
+        })?;
+        let record = new_record::<W>(&engine, &id, &input);
+        let seed = u128::from(engine.draw()) << 64 | u128::from(engine.draw());
+        let started = Event {
+            at: record.created_at,
+            kind: EventKind::Started {
+                input,
+                seed: seed.to_be_bytes(),
+            },
+        };
+        let request = Write::Start {
+            id: id.clone(),
+            workflow: record.workflow.clone(),
+            version: record.version,
+            input_digest: record.input_digest,
+            batch: encode_batch(std::slice::from_ref(&started)),
+            at: record.created_at,
+        };
+        let fresh = record.clone();
+        let (written, _) = write(&engine, request, move |engine, written| {
+            if let Written::Start(Started::Created(number)) = written {
+                engine.begin(
+                    InstanceRecord {
+                        number: *number,
+                        ..fresh
+                    },
+                    started,
+                );
+            }
+            false
+        })
+        .await?;
+        match written {
+            Written::Start(Started::Created(number)) => Ok(Handle::new(engine, id, number, true)),
+            Written::Start(Started::Existing(existing)) => match difference(&existing, &record) {
+                None => Ok(Handle::new(engine, id, existing.number, false)),
+                Some(difference) => Err(StartError::Conflict { id, difference }),
+            },
+            Written::Turn(_) | Written::Signal(_) | Written::Cancel(_) => Err(mismatch(&id).into()),
+        }
+    }
+}
+
+fn new_record<W: Workflow>(engine: &Engine, id: &str, input: &Payload) -> InstanceRecord {
+    let now = engine.now();
+    InstanceRecord {
+        number: crate::ids::InstanceNumber(0),
+        id: id.to_owned(),
+        workflow: W::NAME.to_owned(),
+        version: W::VERSION,
+        input_digest: Sha256::digest(&input.0).into(),
+        status: Status::Queued,
+        created_at: now,
+        updated_at: now,
+        awaited_signals: Vec::new(),
+        wake_at: None,
+        cancel_requested: None,
+        trouble: None,
+        batches: 1,
+        signals: 0,
+    }
+}
+
+fn difference(existing: &InstanceRecord, asked: &InstanceRecord) -> Option<Difference> {
+    if (&existing.workflow, existing.version) != (&asked.workflow, asked.version) {
+        Some(Difference::Workflow)
+    } else if existing.input_digest != asked.input_digest {
+        Some(Difference::Input)
+    } else {
+        None
+    }
+}
+
+impl<W: Workflow> IntoFuture for Start<W> {
+    type Output = Result<Handle<W>, StartError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+/// A signal; from [`Runtime::signal`](crate::Runtime::signal) and [`Handle::signal`].
+#[must_use = "nothing is sent until this is awaited"]
+pub struct Signal<'a, T: ?Sized> {
+    engine: Arc<Engine>,
+    id: String,
+    name: String,
+    dedup_key: Option<String>,
+    value: &'a T,
+}
+
+/// What became of a signal. Whichever it is, it is durable and will be consumed once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SignalAnswer {
+    /// A wait for it was open: the workflow goes on with it.
+    Delivered,
+    /// No wait for it is open; the next one consumes it.
+    Buffered,
+    /// A signal with the same deduplication key was accepted before; this one was not stored.
+    Duplicate,
+}
+
+impl<'a, T: Serialize + ?Sized> Signal<'a, T> {
+    pub(super) fn new(engine: Arc<Engine>, id: String, name: String, value: &'a T) -> Self {
+        Self {
+            engine,
+            id,
+            name,
+            dedup_key: None,
+            value,
+        }
+    }
+
+    /// A second signal to the same instance with the same key is not stored, also after the first was consumed.
+    pub fn dedup_key(mut self, key: impl Into<String>) -> Self {
+        self.dedup_key = Some(key.into());
+        self
+    }
+
+    fn request(&self) -> Result<Write, SignalError> {
+        let Self {
+            engine,
+            id,
+            name,
+            dedup_key,
+            value,
+        } = self;
+        let within = |what, text: &str| match text.len() {
+            1..=NAME_MAX => Ok(()),
+            size => Err(SignalError::BadName { what, size }),
+        };
+        within("name", name)?;
+        dedup_key
+            .as_deref()
+            .map_or(Ok(()), |key| within("deduplication key", key))?;
+        let payload = payload::encode(*value).map_err(|error| SignalError::Value {
+            name: name.clone(),
+            reason: error.to_string(),
+        })?;
+        if engine.knows_signal(name) {
+            let record = find(engine, id).map_err(|error| match error {
+                RuntimeError::UnknownInstance { id } => signal_unknown(&id),
+                other => SignalError::Runtime(other),
+            })?;
+            if let Some(reason) = engine.refuse_signal(&record.workflow, name, &payload.0) {
+                let (workflow, name) = (record.workflow, name.clone());
+                return Err(SignalError::OtherType { workflow, name, reason });
+            }
+        }
+        Ok(Write::Signal {
+            id: id.clone(),
+            name: name.clone(),
+            payload: payload.0,
+            dedup_key: dedup_key.clone(),
+            at: engine.now(),
+        })
+    }
+}
+
+async fn send(engine: Arc<Engine>, id: String, request: Write) -> Result<SignalAnswer, SignalError> {
+    let Write::Signal { name, payload, at, .. } = request.clone() else {
+        return Err(mismatch(&id).into());
+    };
+    let (written, delivered) = write(&engine, request, move |engine, written| match written {
+        Written::Signal(Signalled::Buffered { sequence, record }) => engine.hand_signal(
+            record,
+            StoredSignal {
+                sequence: *sequence,
+                name,
+                payload,
+                at,
+            },
+        ),
+        Written::Signal(_) | Written::Start(_) | Written::Turn(_) | Written::Cancel(_) => false,
+    })
+    .await?;
+    match written {
+        Written::Signal(Signalled::Buffered { .. }) if delivered => Ok(SignalAnswer::Delivered),
+        Written::Signal(Signalled::Buffered { .. }) => Ok(SignalAnswer::Buffered),
+        Written::Signal(Signalled::Duplicate { .. }) => Ok(SignalAnswer::Duplicate),
+        Written::Signal(Signalled::Unknown) => Err(signal_unknown(&id)),
+        Written::Signal(Signalled::Finished(status)) => Err(SignalError::AlreadyFinished { id, status }),
+        Written::Start(_) | Written::Turn(_) | Written::Cancel(_) => Err(mismatch(&id).into()),
+    }
+}
+
+impl<'a, T: Serialize + ?Sized> IntoFuture for Signal<'a, T> {
+    type Output = Result<SignalAnswer, SignalError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        // Encoded here, so that the future borrows nothing and can be spawned.
+        let request = self.request();
+        let Self { engine, id, .. } = self;
+        Box::pin(async move { send(engine, id, request?).await })
+    }
+}

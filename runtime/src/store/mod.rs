@@ -26,6 +26,8 @@
 //! 7. Ids, signal names and deduplication keys have 1 to 256 bytes. A group with any other is refused whole
 //!    ([`CommitError::Unavailable`]).
 
+#[cfg(feature = "testing")]
+pub mod contract;
 mod error;
 mod memory;
 mod record;

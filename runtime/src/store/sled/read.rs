@@ -51,16 +51,18 @@ pub(super) fn record(disk: &Disk, instance: InstanceNumber) -> Result<Option<Ins
 }
 
 pub(super) fn find(disk: &Disk, id: &str) -> Result<Option<InstanceRecord>, ReadError> {
-    let found = guarded(|| {
-        let _between_commits = disk.applying.read().unwrap_or_else(PoisonError::into_inner);
-        view::find(&disk.tree, id)
-    });
-    found.map_err(|fault| of(bearer(disk, id))(fault))
+    let _between_commits = disk.applying.read().unwrap_or_else(PoisonError::into_inner);
+    let number = guarded(|| view::number(&disk.tree, id));
+    let Some(number) = number.map_err(|fault| of(search(disk, id))(fault))? else {
+        return Ok(None);
+    };
+    let record = guarded(|| view::bearer(&disk.tree, id, number));
+    record.map(Some).map_err(of(number))
 }
 
 /// Whose id this is, by looking through all records: the id's own row is damaged. Zero, which is nobody's number, if none
 /// of the records that can be read has it.
-fn bearer(disk: &Disk, id: &str) -> InstanceNumber {
+fn search(disk: &Disk, id: &str) -> InstanceNumber {
     let mut records = disk.tree.scan_prefix(keys::RECORDS).filter_map(Result::ok);
     let record = records.find_map(|(key, value)| {
         let record = guarded(|| view::record_row(&disk.tree, &key, &value)).ok()?;

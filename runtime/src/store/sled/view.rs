@@ -50,17 +50,31 @@ pub(super) fn record_row(view: &impl View, key: &[u8], value: &[u8]) -> Result<I
 
 /// The record of the instance with this id.
 pub(super) fn find(view: &impl View, id: &str) -> Result<Option<InstanceRecord>, RowFault> {
+    match number(view, id)? {
+        Some(number) => bearer(view, id, number).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The number of the instance with this id.
+pub(super) fn number(view: &impl View, id: &str) -> Result<Option<InstanceNumber>, RowFault> {
     let key = keys::id(id);
     let Some(value) = view.get(&key)? else {
         return Ok(None);
     };
-    let number: u64 = rows::decode(&key, rows::unseal(&key, &value)?)?;
-    match record(view, InstanceNumber(number))? {
-        Some(record) if record.id == id => Ok(Some(record)),
-        Some(_) | None => Err(RowFault::rotten(
-            &key,
-            &format!("points to instance {number}, which is not it"),
+    let number = rows::decode(&key, rows::unseal(&key, &value)?)?;
+    Ok(Some(InstanceNumber(number)))
+}
+
+/// The record that the row of this id points to.
+pub(super) fn bearer(view: &impl View, id: &str, number: InstanceNumber) -> Result<InstanceRecord, RowFault> {
+    match record(view, number)? {
+        Some(record) if record.id == id => Ok(record),
+        Some(_) => Err(RowFault::rotten(
+            &keys::record(number),
+            "has another id than points to it",
         )),
+        None => Err(RowFault::rotten(&keys::record(number), "is missing")),
     }
 }
 

@@ -1,6 +1,9 @@
 //! What only the sled store promises: its files, its guards and its answers to damage.
 
+mod damage;
+mod golden;
 mod guards;
+mod visibility;
 
 use crate::ids::{Epoch, InstanceNumber};
 use crate::store::{Signalled, SledStore, Started, Store, Write, Written};

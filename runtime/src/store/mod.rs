@@ -19,12 +19,26 @@
 //! 5. An instance is *ready* (must be looked at when a store is opened) from its start until its status is
 //!    [`Status::Waiting`] or terminal; a signal whose name it waits for or a cancellation makes a waiting one ready again.
 //!    It is *due* at `wake_at` while its status is [`Status::Waiting`] and it is not ready.
-//! 6. Damage is an error that names the instance. Nothing is repaired, dropped or recreated silently.
+//!    It follows that an instance that waits for a signal which is already buffered, or that waits after a request to cancel, is
+//!    ready from the start: no wake-up is lost between a turn and the commit that parks it.
+//! 6. Damage is an error that names the instance; a write that cannot be judged because of it is answered
+//!    [`Written::Damaged`]. Nothing is repaired, dropped or recreated silently.
+//! 7. Ids, signal names and deduplication keys have 1 to 256 bytes. A group with any other is refused whole
+//!    ([`CommitError::Unavailable`]).
 
+#[cfg(feature = "testing")]
+pub mod contract;
 mod error;
+mod memory;
 mod record;
+mod rules;
+#[cfg(feature = "sled")]
+mod sled;
 
+#[cfg(feature = "sled")]
+pub use self::sled::{SledOptions, SledStore};
 pub use error::{CommitError, ReadError, StoreOpenError};
+pub use memory::MemoryStore;
 pub use record::{
     Cancelled, InstanceRecord, RecordChange, Signalled, Started, Status, StoredInstance, StoredSignal, Write, Written,
 };

@@ -168,7 +168,8 @@ pub enum Write {
         /// Now.
         at: Timestamp,
     },
-    /// Buffers a signal. Answered by [`Written::Signal`].
+    /// Buffers a signal. Answered by [`Written::Signal`]. A key that was seen before is a duplicate even when the instance
+    /// has ended since, so that a sender that tries again gets the answer it missed.
     Signal {
         /// The receiver.
         id: String,
@@ -203,6 +204,11 @@ pub enum Written {
     Signal(Signalled),
     /// Of [`Write::Cancel`].
     Cancel(Cancelled),
+    /// Of any write to an instance whose stored rows cannot be read. Nothing of it was written.
+    Damaged {
+        /// Whose data it is and what was found.
+        reason: String,
+    },
 }
 
 /// What became of a start.

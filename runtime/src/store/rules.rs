@@ -1,0 +1,111 @@
+//! What every store decides alike: when an instance is ready or due, what a write does to a record, which writes are too
+//! long. Absent on purpose: where anything is kept.
+
+use super::{CommitError, InstanceRecord, RecordChange, Status, Write};
+use crate::ids::InstanceNumber;
+use crate::time::Timestamp;
+
+/// The longest id, signal name or deduplication key, in bytes. Keys of the embedded store hold them.
+const NAME_BYTES_MAX: usize = 256;
+
+impl InstanceRecord {
+    /// The record of an instance that was just accepted, its first journal batch included.
+    pub(super) fn accepted(
+        number: InstanceNumber,
+        id: &str,
+        workflow: &str,
+        version: u32,
+        input_digest: [u8; 32],
+        at: Timestamp,
+    ) -> Self {
+        Self {
+            number,
+            id: id.to_owned(),
+            workflow: workflow.to_owned(),
+            version,
+            input_digest,
+            status: Status::Queued,
+            created_at: at,
+            updated_at: at,
+            awaited_signals: Vec::new(),
+            wake_at: None,
+            cancel_requested: None,
+            trouble: None,
+            batches: 1,
+            signals: 0,
+        }
+    }
+
+    /// Takes over what a turn changed.
+    pub(super) fn change(&mut self, change: &RecordChange, batches: u64, at: Timestamp) {
+        self.status = change.status;
+        self.awaited_signals.clone_from(&change.awaited_signals);
+        self.wake_at = change.wake_at;
+        self.trouble.clone_from(&change.trouble);
+        self.batches = batches;
+        self.updated_at = at;
+    }
+
+    /// Whether a signal of this name would move the instance.
+    pub(super) fn awaits(&self, name: &str) -> bool {
+        self.status == Status::Waiting && self.awaited_signals.iter().any(|awaited| awaited == name)
+    }
+
+    /// Whether buffered signals decide if the instance is ready.
+    pub(super) fn depends_on_signals(&self) -> bool {
+        self.status == Status::Waiting
+            && self.cancel_requested.is_none()
+            && self.signals > 0
+            && !self.awaited_signals.is_empty()
+    }
+
+    /// Whether the instance must be looked at, given whether a signal that it waits for is buffered.
+    pub(super) fn is_ready(&self, awaited_signal_is_buffered: bool) -> bool {
+        if self.status == Status::Waiting {
+            awaited_signal_is_buffered || self.cancel_requested.is_some()
+        } else {
+            !self.status.is_terminal()
+        }
+    }
+
+    /// When time alone would move the instance.
+    pub(super) fn due_at(&self, ready: bool) -> Option<Timestamp> {
+        if self.status == Status::Waiting && !ready {
+            self.wake_at
+        } else {
+            None
+        }
+    }
+}
+
+/// Refuses a group whose names no store could keep: a defect of the caller, found before anything is written.
+pub(super) fn check_names(group: &[Write]) -> Result<(), CommitError> {
+    for write in group {
+        match write {
+            Write::Start { id, .. } | Write::Cancel { id, .. } => check_name("id", id)?,
+            Write::Turn { .. } => {}
+            Write::Signal {
+                id, name, dedup_key, ..
+            } => {
+                check_name("id", id)?;
+                check_name("signal name", name)?;
+                if let Some(key) = dedup_key {
+                    check_name("deduplication key", key)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_name(what: &str, name: &str) -> Result<(), CommitError> {
+    if (1..=NAME_BYTES_MAX).contains(&name.len()) {
+        return Ok(());
+    }
+    Err(CommitError::Unavailable {
+        reason: format!(
+            "a write has a {what} of {} bytes, and 1 to {NAME_BYTES_MAX} are allowed",
+            name.len()
+        ),
+    })
+}

@@ -1,0 +1,157 @@
+//! Writes groups in order and keeps the watch on the disk: the work runs on a thread of the store's own, and a commit that
+//! does not come back in time is a failed store, not a caller that hangs. Absent on purpose: what a group means.
+
+use super::disk::{Disk, io, let_go};
+use super::draft::{Draft, Group};
+use super::keys;
+use super::rows::{self, CHUNK_BYTES, Chunks, Head, RowFault};
+use super::view::guarded;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+/// How many chunk rows of discarded values one commit removes on the side.
+const PURGED_PER_COMMIT: u64 = 256;
+
+type Outcome = Result<(), RowFault>;
+
+enum Job {
+    Write(Group),
+    /// The last job. It carries the caller's share of the disk, so that the thread lets go of the whole of it.
+    Close(Arc<Disk>),
+}
+
+/// The only writer of a store.
+pub(super) struct Committer {
+    pub(super) head: Head,
+    /// Values that no row refers to and whose chunks are still there: place to length.
+    garbage: BTreeMap<(u64, u64), u64>,
+    jobs: Sender<Job>,
+    written: Receiver<Outcome>,
+    /// Apart from `written`, where the answer to a write that came too late may still arrive.
+    closed: Receiver<Outcome>,
+    patience: Duration,
+}
+
+impl Committer {
+    pub(super) fn start(
+        disk: &Arc<Disk>,
+        head: Head,
+        garbage: Vec<Chunks>,
+        patience: Duration,
+    ) -> std::io::Result<Self> {
+        let (jobs, next_job) = channel();
+        let (report_written, written) = channel();
+        let (report_closed, closed) = channel();
+        let disk = Arc::clone(disk);
+        thread::Builder::new()
+            .name("steadfast-store".to_owned())
+            .spawn(move || work(disk, &next_job, &report_written, &report_closed))?;
+        let mut committer = Self {
+            head,
+            garbage: BTreeMap::new(),
+            jobs,
+            written,
+            closed,
+            patience,
+        };
+        committer.remember(garbage);
+        Ok(committer)
+    }
+
+    /// Writes a draft. On `Err` the store has failed and says so from then on.
+    pub(super) fn write(&mut self, disk: &Disk, mut draft: Draft<'_>) -> Result<(), String> {
+        let discarded = draft.discarded().map_err(RowFault::reason)?;
+        let purged = self.purge(&mut draft);
+        let group = draft.finish();
+        let head = group.head;
+        disk.progress.begin(head.group);
+        if let Err(reason) = self.run(Job::Write(group), &self.written) {
+            disk.progress.fail(&reason);
+            return Err(reason);
+        }
+        self.head = head;
+        for (place, left) in purged {
+            match left {
+                0 => self.garbage.remove(&place),
+                left => self.garbage.insert(place, left),
+            };
+        }
+        self.remember(discarded);
+        disk.progress.finish(head.group);
+        Ok(())
+    }
+
+    /// Syncs once more and lets go of everything. The committer writes nothing after this.
+    pub(super) fn close(&self, disk: Arc<Disk>) -> Result<(), String> {
+        self.run(Job::Close(disk), &self.closed)
+    }
+
+    fn run(&self, job: Job, outcome: &Receiver<Outcome>) -> Result<(), String> {
+        if self.jobs.send(job).is_err() {
+            return Err("its thread has ended".to_owned());
+        }
+        match outcome.recv_timeout(self.patience) {
+            Ok(outcome) => outcome.map_err(RowFault::reason),
+            Err(RecvTimeoutError::Timeout) => Err(format!("the disk gave no answer within {:?}", self.patience)),
+            Err(RecvTimeoutError::Disconnected) => Err("its thread has ended".to_owned()),
+        }
+    }
+
+    fn remember(&mut self, discarded: Vec<Chunks>) {
+        let places = discarded
+            .into_iter()
+            .map(|chunks| ((chunks.group, chunks.value), chunks.length));
+        self.garbage.extend(places);
+    }
+
+    /// Adds to the draft the removal of some chunks, last piece first, so that a shorter length always tells what is left.
+    fn purge(&self, draft: &mut Draft<'_>) -> Vec<((u64, u64), u64)> {
+        let mut budget = PURGED_PER_COMMIT;
+        let mut purged = Vec::new();
+        for ((group, value), length) in &self.garbage {
+            if budget == 0 {
+                break;
+            }
+            let pieces = length.div_ceil(CHUNK_BYTES as u64);
+            let left = pieces.saturating_sub(budget);
+            budget -= pieces - left;
+            for piece in left..pieces {
+                draft.remove(keys::chunk(*group, *value, piece));
+            }
+            let left_bytes = left * CHUNK_BYTES as u64;
+            let row = keys::garbage(*group, *value);
+            if left == 0 {
+                draft.remove(row);
+            } else {
+                draft.put(row, &rows::encode(&left_bytes));
+            }
+            purged.push(((*group, *value), left_bytes));
+        }
+        purged
+    }
+}
+
+fn work(disk: Arc<Disk>, jobs: &Receiver<Job>, written: &Sender<Outcome>, closed: &Sender<Outcome>) {
+    while let Ok(job) = jobs.recv() {
+        match job {
+            // Nobody may be waiting any more, here and below.
+            Job::Write(group) => {
+                let _ = written.send(guarded(|| disk.write(group)));
+            }
+            Job::Close(share) => {
+                drop(share);
+                let synced = guarded(|| {
+                    disk.sync()?;
+                    disk.side.sync().map_err(io)
+                });
+                let gone = let_go(disk);
+                let _ = closed.send(synced.and(gone));
+                return;
+            }
+        }
+    }
+    let _ = let_go(disk);
+}

@@ -1,0 +1,121 @@
+//! The open files and sled's tree, and what is known of them: how far commits have come and whether the store has failed.
+//! Absent on purpose: what is written.
+
+use super::files::SideFile;
+use super::rows::RowFault;
+use super::seam::{CommitPoint, Seam};
+use super::view::guarded;
+use crate::store::sled::draft::Group;
+use ::sled::{Db, Tree};
+use std::fs::File;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+
+/// Everything that is open. Fields are dropped in order: the lock goes last, so there are never two `Db`s on a folder.
+pub(super) struct Disk {
+    pub(super) tree: Tree,
+    pub(super) db: Db,
+    /// Our own handle of sled's data file, opened before our first write so that the kernel reports its errors to us.
+    pub(super) data: File,
+    pub(super) side: SideFile,
+    pub(super) progress: Progress,
+    /// Held while a batch is put into the tree, so that a read of several rows sees all of a commit or nothing.
+    pub(super) applying: RwLock<()>,
+    pub(super) seam: Seam,
+    pub(super) _lock: File,
+}
+
+impl Disk {
+    /// Writes a group: piece by piece what nothing refers to yet, then the batch that makes it count.
+    pub(super) fn write(&self, group: Group) -> Result<(), RowFault> {
+        for batch in group.staged {
+            self.tree.apply_batch(batch)?;
+            self.sync()?;
+        }
+        {
+            let _whole = self.applying.write().unwrap_or_else(PoisonError::into_inner);
+            self.tree.apply_batch(group.last)?;
+        }
+        self.sync()?;
+        self.side.write(&group.head).map_err(io)
+    }
+
+    /// Puts everything that was applied on the disk. sled's `flush` alone does not: it never calls fsync.
+    pub(super) fn sync(&self) -> Result<(), RowFault> {
+        self.seam.reach(CommitPoint::Applied).map_err(io)?;
+        self.db.flush()?;
+        self.seam.reach(CommitPoint::Flushed).map_err(io)?;
+        if self.seam.syncs() {
+            self.data.sync_data().map_err(io)?;
+        }
+        self.seam.reach(CommitPoint::Synced).map_err(io)
+    }
+}
+
+pub(super) fn io(error: std::io::Error) -> RowFault {
+    RowFault::Io(error.to_string())
+}
+
+/// How far commits have come, for those who wait.
+#[derive(Default)]
+pub(super) struct Progress {
+    known: Mutex<Known>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Known {
+    /// The newest commit that reads may have seen.
+    visible: u64,
+    /// The newest commit that is on disk.
+    durable: u64,
+    /// Why the store answers nothing more.
+    failed: Option<String>,
+}
+
+impl Progress {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn begin(&self, group: u64) {
+        self.known().visible = group;
+    }
+
+    pub(super) fn finish(&self, group: u64) {
+        self.known().durable = group;
+        self.changed.notify_all();
+    }
+
+    /// The first reason stays.
+    pub(super) fn fail(&self, reason: &str) {
+        self.known().failed.get_or_insert_with(|| reason.to_owned());
+        self.changed.notify_all();
+    }
+
+    pub(super) fn failed(&self) -> Option<String> {
+        self.known().failed.clone()
+    }
+
+    /// Waits until everything that was visible before this call is on disk.
+    pub(super) fn await_durable(&self) -> Result<(), String> {
+        let mut known = self.known();
+        let visible = known.visible;
+        loop {
+            if let Some(reason) = &known.failed {
+                return Err(reason.clone());
+            }
+            if known.durable >= visible {
+                return Ok(());
+            }
+            known = self.changed.wait(known).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Drops what is open where a panic of sled's own clean-up stays inside.
+pub(super) fn let_go(disk: std::sync::Arc<Disk>) -> Result<(), RowFault> {
+    guarded(|| {
+        drop(disk);
+        Ok(())
+    })
+}

@@ -1,0 +1,251 @@
+//! The embedded store on disk: sled 0.34.7, made to keep what it acknowledges.
+//!
+//! sled's `flush` never calls fsync, its `conf`, folders and blob files are never synced, it drops the end of its log
+//! without a word, and it panics on damage. The rules that make it safe, each of them shown by a power-cut simulation:
+//! one group is one batch, one flush and one fdatasync of our own (`disk`); nothing else writes; values stay below 4,000
+//! bytes (`rows`); snapshots that were being written are removed, and files and folders synced, around opening
+//! (`options`, `files`); the number of the last acknowledged commit is kept outside of sled too (`files`); calls into sled
+//! run where a panic is caught (`view`) and where a hang is noticed (`committer`). Absent on purpose: async, clocks, a
+//! second tree, sled's transactions, `flush_async`.
+//!
+//! # The folder
+//!
+//! `lock` (taken before anything is read) · `format` (checked before sled sees the folder) · `acknowledged` (the side file)
+//! · `sled/` (sled's own; its `blobs` folder stays empty).
+//!
+//! # The rows
+//!
+//! One tree. Keys are a tag byte and then big-endian numbers of 8 bytes; values are sealed with a version and a checksum.
+//! "placed" means: in the row, or, if too long for it, in chunk rows that the row refers to.
+//!
+//! | key | value |
+//! |---|---|
+//! | `c` | head: number and chain of the last commit, epoch, next instance number |
+//! | `i` id | the instance's number |
+//! | `r` number | its record, placed |
+//! | `h` number, index | a journal batch, placed; never changed |
+//! | `y` number | nothing: the instance is ready |
+//! | `t` due, number | nothing: the instance waits, is not ready, and is due then |
+//! | `s` number, sequence | name and time of a signal, and its payload, placed; removed when consumed |
+//! | `d` number, key | the sequence of the signal that was accepted with this deduplication key |
+//! | `x` commit, value, piece | a chunk of the long value number `value` that this commit wrote |
+//! | `g` commit, value | the length of a long value that no row refers to any more, until its chunks are gone |
+//!
+//! A step costs one journal row and the head.
+//!
+//! # What a crash does
+//!
+//! - Before or while the chunk rows of a large group are written: chunk rows with a commit number above the head. Nothing
+//!   refers to them; opening removes them before that number is given out again.
+//! - In the batch of a group, or before its sync: sled recovers the batch whole or not at all; the head tells which.
+//! - After the sync, before the side file is written: the side file names an earlier commit, which is fine.
+//! - After the side file: the group is acknowledged. A head below the side file is loss, and is reported.
+//! - While a discarded value is removed: its `g` row says how much of it is left, and goes in the batch of the last chunk.
+
+mod committer;
+mod disk;
+mod draft;
+mod files;
+mod judge;
+mod keys;
+mod options;
+mod read;
+mod rows;
+mod seam;
+#[cfg(test)]
+mod tests;
+mod view;
+
+pub use options::SledOptions;
+
+use super::{CommitError, InstanceRecord, ReadError, Store, StoreOpenError, StoredInstance, Write, Written, rules};
+use crate::ids::{Epoch, InstanceNumber};
+use crate::time::Timestamp;
+use committer::Committer;
+use disk::Disk;
+use draft::Draft;
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+use std::time::{Duration, Instant};
+
+/// Keeps instances in a folder on disk. See the [module](super) for what it promises.
+///
+/// A store that was opened holds the folder until [`Store::close`], or until it is dropped; another open meanwhile, from
+/// this process or another, is [`StoreOpenError::InUse`].
+pub struct SledStore {
+    opened: RwLock<Option<Opened>>,
+    patience: Duration,
+}
+
+struct Opened {
+    disk: Arc<Disk>,
+    committer: Mutex<Committer>,
+}
+
+const CLOSED: &str = "it was closed";
+
+impl SledStore {
+    /// Opens the store in this folder with default options, or creates it.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreOpenError> {
+        Self::options().open(path)
+    }
+
+    /// Options for opening.
+    pub fn options() -> SledOptions {
+        SledOptions::default()
+    }
+
+    fn opened(&self) -> RwLockReadGuard<'_, Option<Opened>> {
+        self.opened.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the calls that are under way, but not for ever: one of them may hang.
+    fn take_opened(&self) -> Result<Option<Opened>, CommitError> {
+        let begun = Instant::now();
+        loop {
+            let mut guard: RwLockWriteGuard<'_, Option<Opened>> = match self.opened.try_write() {
+                Ok(guard) => guard,
+                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) if begun.elapsed() < self.patience => {
+                    std::thread::sleep(Duration::from_millis(1));
+                    continue;
+                }
+                Err(TryLockError::WouldBlock) => return Err(failed("a call that is under way does not end")),
+            };
+            return Ok(guard.take());
+        }
+    }
+}
+
+impl Opened {
+    fn committer(&self) -> Result<MutexGuard<'_, Committer>, CommitError> {
+        let committer = self.committer.lock().map_err(|_| failed("a commit panicked"))?;
+        match self.disk.progress.failed() {
+            Some(reason) => Err(failed(&reason)),
+            None => Ok(committer),
+        }
+    }
+
+    fn close(self) -> Result<(), CommitError> {
+        let committer = self.committer.into_inner().unwrap_or_else(PoisonError::into_inner);
+        committer.close(self.disk).map_err(|reason| failed(&reason))
+    }
+}
+
+fn failed(reason: &str) -> CommitError {
+    CommitError::Failed {
+        reason: reason.to_owned(),
+    }
+}
+
+impl Store for SledStore {
+    fn claim(&self) -> Result<Epoch, CommitError> {
+        let opened = self.opened();
+        let opened = opened.as_ref().ok_or_else(|| failed(CLOSED))?;
+        let mut committer = opened.committer()?;
+        let mut draft = Draft::after(&opened.disk.tree, committer.head);
+        draft.raise_epoch();
+        committer.write(&opened.disk, draft).map_err(|reason| failed(&reason))?;
+        Ok(Epoch(committer.head.epoch))
+    }
+
+    fn commit(&self, epoch: Epoch, group: &[Write]) -> Result<Vec<Written>, CommitError> {
+        let opened = self.opened();
+        let opened = opened.as_ref().ok_or_else(|| failed(CLOSED))?;
+        let mut committer = opened.committer()?;
+        if epoch.0 != committer.head.epoch {
+            return Err(CommitError::Fenced {
+                ours: epoch,
+                current: Epoch(committer.head.epoch),
+            });
+        }
+        rules::check_names(group)?;
+        let mut draft = Draft::after(&opened.disk.tree, committer.head);
+        let answers = judge::group(&mut draft, group).map_err(|reason| CommitError::Unavailable { reason })?;
+        if !draft.is_empty() {
+            committer.write(&opened.disk, draft).map_err(|reason| failed(&reason))?;
+        }
+        Ok(answers)
+    }
+
+    fn load(&self, instance: InstanceNumber) -> Result<Option<StoredInstance>, ReadError> {
+        self.read(|disk| read::load(disk, instance))
+    }
+
+    fn find(&self, id: &str) -> Result<Option<InstanceRecord>, ReadError> {
+        self.read_durable(|disk| read::find(disk, id))
+    }
+
+    fn record(&self, instance: InstanceNumber) -> Result<Option<InstanceRecord>, ReadError> {
+        self.read_durable(|disk| read::record(disk, instance))
+    }
+
+    fn last_batch(&self, instance: InstanceNumber) -> Result<Option<Vec<u8>>, ReadError> {
+        self.read_durable(|disk| read::last_batch(disk, instance))
+    }
+
+    fn ready(&self, after: Option<InstanceNumber>, limit: usize) -> Result<Vec<InstanceNumber>, ReadError> {
+        self.read(|disk| read::ready(disk, after, limit))
+    }
+
+    fn due(
+        &self,
+        until: Timestamp,
+        after: Option<(Timestamp, InstanceNumber)>,
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, InstanceNumber)>, ReadError> {
+        self.read(|disk| read::due(disk, until, after, limit))
+    }
+
+    fn list(&self, after: Option<InstanceNumber>, limit: usize) -> Result<Vec<InstanceRecord>, ReadError> {
+        self.read_durable(|disk| read::list(disk, after, limit))
+    }
+
+    fn close(&self) -> Result<(), CommitError> {
+        match self.take_opened()? {
+            Some(opened) => opened.close(),
+            None => Ok(()),
+        }
+    }
+}
+
+impl SledStore {
+    fn read<T>(&self, read: impl FnOnce(&Disk) -> Result<T, ReadError>) -> Result<T, ReadError> {
+        let opened = self.opened();
+        let opened = opened.as_ref().ok_or_else(|| unavailable(CLOSED.to_owned()))?;
+        match opened.disk.progress.failed() {
+            Some(reason) => Err(unavailable(reason)),
+            None => read(&opened.disk),
+        }
+    }
+
+    /// Answers when what was read is on disk. It waits for at most one commit and keeps none waiting.
+    fn read_durable<T>(&self, read: impl FnOnce(&Disk) -> Result<T, ReadError>) -> Result<T, ReadError> {
+        self.read(|disk| {
+            let answer = read(disk);
+            disk.progress.await_durable().map_err(unavailable)?;
+            answer
+        })
+    }
+}
+
+fn unavailable(reason: String) -> ReadError {
+    ReadError::Unavailable { reason }
+}
+
+impl Drop for SledStore {
+    fn drop(&mut self) {
+        let opened = self.opened.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(opened) = opened.take() {
+            // Whoever wants to know closes the store first.
+            let _ = opened.close();
+        }
+    }
+}
+
+impl fmt::Debug for SledStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SledStore").finish_non_exhaustive()
+    }
+}

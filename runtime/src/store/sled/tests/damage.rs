@@ -1,0 +1,342 @@
+use super::*;
+use crate::store::sled::files::{encode_side, sled_folder};
+use crate::store::sled::rows::{self, Head};
+use crate::store::sled::{draft, keys, view::View};
+use crate::store::{CommitError, ReadError, StoreOpenError};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// The store's tree, to do what only a broken disk does.
+fn tree(store: &SledStore) -> ::sled::Tree {
+    store.opened().as_ref().unwrap().disk.tree.clone()
+}
+
+fn flip(store: &SledStore, key: &[u8], place: usize) {
+    let tree = tree(store);
+    let mut value = View::get(&tree, key).unwrap().unwrap().to_vec();
+    value[place] ^= 1;
+    tree.insert(key, value).unwrap();
+}
+
+/// Every file below a folder with its bytes, the lock aside.
+fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(contents(&path));
+        } else if path.file_name().unwrap() != "lock" {
+            files.insert(path.display().to_string(), fs::read(&path).unwrap());
+        }
+    }
+    files
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+fn damaged<T: std::fmt::Debug>(answer: Result<T, ReadError>, whose: InstanceNumber, word: &str) {
+    match answer {
+        Err(ReadError::Damaged { instance, reason }) => {
+            assert!(instance == whose && reason.contains(word), "{instance}: {reason}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_row_that_rotted_names_its_instance_and_spares_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SledStore::open(folder.path()).unwrap();
+    let epoch = store.claim().unwrap();
+    let [record, journal, id, chunk, sound] = ["r", "j", "i", "x", "s"].map(|id| created(&store, epoch, id));
+    store.commit(epoch, &[turn(chunk, 1, &[1; 9_000])]).unwrap();
+    flip(&store, &keys::record(record), 30);
+    flip(&store, &keys::batch(journal, 0), 8);
+    flip(&store, &keys::id("i"), 5);
+    let (first, _) = tree(&store).scan_prefix("x").next().unwrap().unwrap();
+    flip(&store, &first, 2_000);
+
+    damaged(store.load(record), record, "checksum");
+    damaged(store.find("r"), record, "checksum");
+    damaged(store.record(record), record, "record 1");
+    damaged(store.list(None, 10), record, "checksum");
+    damaged(store.load(journal), journal, "journal batch 2 0");
+    damaged(store.last_batch(journal), journal, "checksum");
+    damaged(store.find("i"), id, "id row of `i`");
+    damaged(store.load(chunk), chunk, "chunk");
+    assert_eq!(store.list(Some(record), 10).unwrap().len(), 4);
+
+    let group = [
+        turn(record, 1, b"x"),
+        start("r"),
+        start("i"),
+        turn(sound, 1, b"two"),
+        start("new"),
+    ];
+    let answers = store.commit(epoch, &group).unwrap();
+    for answer in &answers[..3] {
+        assert!(
+            matches!(answer, Written::Damaged { reason } if reason.contains("checksum")),
+            "{answer:?}"
+        );
+    }
+    assert_eq!(answers[3], Written::Turn(true));
+    assert!(matches!(answers[4], Written::Start(Started::Created(_))));
+    flip(&store, &keys::record(record), 30);
+    assert_eq!(
+        store.load(record).unwrap().unwrap().batches.len(),
+        1,
+        "nothing was repaired or dropped"
+    );
+}
+
+#[test]
+fn a_missing_row_is_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SledStore::open(folder.path()).unwrap();
+    let epoch = store.claim().unwrap();
+    let [gap, tail, record] = ["g", "t", "r"].map(|id| created(&store, epoch, id));
+    for batches in 1..4 {
+        store.commit(epoch, &[turn(gap, batches, b"x")]).unwrap();
+    }
+    tree(&store).remove(keys::batch(gap, 2)).unwrap();
+    tree(&store).remove(keys::batch(tail, 0)).unwrap();
+    tree(&store).remove(keys::record(record)).unwrap();
+    damaged(store.load(gap), gap, "journal batch 1 2 is missing");
+    damaged(store.load(tail), tail, "journal batch 2 0 is missing");
+    damaged(store.last_batch(tail), tail, "missing");
+    damaged(store.load(record), record, "record 3 is missing");
+    damaged(store.find("r"), record, "record 3 is missing");
+}
+
+#[test]
+fn a_byte_that_flips_in_the_file_is_never_believed() {
+    let folder = tempfile::tempdir().unwrap();
+    let original = folder.path().join("original");
+    let store = SledStore::open(&original).unwrap();
+    let epoch = store.claim().unwrap();
+    for index in 0..60 {
+        let number = created(&store, epoch, &format!("i{index}"));
+        store.commit(epoch, &[turn(number, 1, &[index; 300])]).unwrap();
+    }
+    store.close().unwrap();
+    let truth: Vec<_> = {
+        let store = SledStore::open(&original).unwrap();
+        (1..=60)
+            .map(|number| store.load(InstanceNumber(number)).unwrap().unwrap())
+            .collect()
+    };
+    let bytes = fs::read(sled_folder(&original).join("db")).unwrap();
+    let used = bytes.iter().rposition(|byte| *byte != 0).unwrap();
+    let (mut refused, mut noticed) = (0, 0);
+    for round in 0..24 {
+        let broken = folder.path().join(format!("broken {round}"));
+        copy(&original, &broken);
+        let mut bytes = bytes.clone();
+        bytes[used * (2 * round + 1) / 48] ^= 0x10;
+        fs::write(sled_folder(&broken).join("db"), &bytes).unwrap();
+        match SledStore::open(&broken) {
+            Err(StoreOpenError::Damaged { .. } | StoreOpenError::TailLost { .. }) => refused += 1,
+            Err(other) => panic!("{other:?}"),
+            Ok(store) => {
+                for (number, expected) in (1..).zip(&truth) {
+                    match store.load(InstanceNumber(number)) {
+                        Ok(loaded) => assert_eq!(loaded.as_ref(), Some(expected), "round {round}"),
+                        Err(ReadError::Damaged { instance, .. }) => {
+                            assert_eq!(instance.0, number);
+                            noticed += 1;
+                        }
+                        Err(other) => panic!("{other:?}"),
+                    }
+                }
+            }
+        }
+        let length = fs::metadata(sled_folder(&broken).join("db")).unwrap().len();
+        assert!(length >= bytes.len() as u64, "round {round}: nothing is cut off");
+    }
+    assert!(refused + noticed > 0, "some flip must have hit something that counts");
+}
+
+#[test]
+fn a_newer_format_is_refused_and_nothing_is_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    SledStore::open(folder.path()).unwrap().claim().unwrap();
+    fs::write(folder.path().join("format"), "steadfast 2\n").unwrap();
+    let before = contents(folder.path());
+    for _ in 0..2 {
+        let refused = SledStore::open(folder.path());
+        let expected = matches!(refused, Err(StoreOpenError::NewerFormat { found: 2, supported: 1 }));
+        assert!(expected, "{refused:?}");
+    }
+    assert!(contents(folder.path()) == before);
+}
+
+#[test]
+fn a_head_of_a_newer_version_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SledStore::open(folder.path()).unwrap();
+    store.claim().unwrap();
+    let mut newer = vec![2];
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(b"c\x02from the future");
+    newer.extend(hasher.finalize().to_le_bytes());
+    newer.extend(b"from the future");
+    tree(&store).insert(keys::HEAD, newer).unwrap();
+    store.close().unwrap();
+    let refused = SledStore::open(folder.path());
+    assert!(
+        matches!(refused, Err(StoreOpenError::NewerFormat { found: 2, .. })),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn a_folder_without_its_format_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    SledStore::open(folder.path()).unwrap();
+    fs::remove_file(folder.path().join("format")).unwrap();
+    let refused = SledStore::open(folder.path());
+    assert!(matches!(refused, Err(StoreOpenError::Damaged { .. })), "{refused:?}");
+    assert!(sled_folder(folder.path()).join("db").exists());
+}
+
+#[test]
+fn lost_commits_are_reported_until_the_loss_is_accepted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, old) = (folder.path().join("whole"), folder.path().join("old"));
+    let store = SledStore::open(&whole).unwrap();
+    let epoch = store.claim().unwrap();
+    created(&store, epoch, "a");
+    store.close().unwrap();
+    copy(&whole, &old);
+    let store = SledStore::open(&whole).unwrap();
+    let epoch = store.claim().unwrap();
+    created(&store, epoch, "b");
+    store.close().unwrap();
+    fs::copy(whole.join("acknowledged"), old.join("acknowledged")).unwrap();
+    for _ in 0..2 {
+        let refused = SledStore::open(&old);
+        let expected = matches!(
+            refused,
+            Err(StoreOpenError::TailLost {
+                found: 2,
+                acknowledged: 4
+            })
+        );
+        assert!(expected, "{refused:?}");
+    }
+    let store = SledStore::options().accept_lost_tail(true).open(&old).unwrap();
+    assert!(store.find("a").unwrap().is_some() && store.find("b").unwrap().is_none());
+    store.close().unwrap();
+    SledStore::open(&old).unwrap();
+}
+
+#[test]
+fn a_store_that_sled_finds_empty_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    SledStore::open(folder.path()).unwrap().claim().unwrap();
+    fs::remove_dir_all(sled_folder(folder.path())).unwrap();
+    let refused = SledStore::open(folder.path());
+    assert!(
+        matches!(
+            refused,
+            Err(StoreOpenError::TailLost {
+                found: 0,
+                acknowledged: 1
+            })
+        ),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn files_of_two_histories_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    SledStore::open(folder.path()).unwrap().claim().unwrap();
+    let other = Head {
+        group: 1,
+        chain: 77,
+        ..Head::NEW
+    };
+    fs::write(folder.path().join("acknowledged"), encode_side(&other)).unwrap();
+    let refused = SledStore::open(folder.path());
+    assert!(matches!(refused, Err(StoreOpenError::Damaged { .. })), "{refused:?}");
+}
+
+#[test]
+fn chunks_of_a_commit_that_never_counted_are_removed_at_opening() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SledStore::open(folder.path()).unwrap();
+    let epoch = store.claim().unwrap();
+    let number = created(&store, epoch, "a");
+    store.commit(epoch, &[turn(number, 1, &[1; 9_000])]).unwrap();
+    let head = store.opened().as_ref().unwrap().committer().unwrap().head;
+    for piece in 0..2_500 {
+        let key = keys::chunk(head.group + 1, 0, piece);
+        let value = rows::seal(&key, b"left over");
+        tree(&store).insert(key, value).unwrap();
+    }
+    store.close().unwrap();
+    let store = SledStore::open(folder.path()).unwrap();
+    assert_eq!(tree(&store).scan_prefix("x").count(), 3);
+    assert_eq!(store.load(number).unwrap().unwrap().batches[1], [1; 9_000]);
+}
+
+#[test]
+fn a_half_removed_value_is_removed_after_reopening() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SledStore::open(folder.path()).unwrap();
+    let epoch = store.claim().unwrap();
+    let number = created(&store, epoch, "a");
+    store.commit(epoch, &[signal("a", "s", vec![1; 2 << 20])]).unwrap();
+    let consume = Write::Turn {
+        instance: number,
+        expected_batches: 1,
+        batch: None,
+        change: None,
+        consumed_signals: vec![0],
+        at: at(4),
+    };
+    store.commit(epoch, &[consume]).unwrap();
+    store.commit(epoch, &[turn(number, 1, b"x")]).unwrap();
+    store.close().unwrap();
+    let store = SledStore::open(folder.path()).unwrap();
+    let (key, value) = tree(&store).scan_prefix("g").next().unwrap().unwrap();
+    let left = draft::garbage(&key, &value).unwrap().pieces();
+    assert_eq!(tree(&store).scan_prefix("x").count() as u64, left);
+    let epoch = store.claim().unwrap();
+    for batches in 2..5 {
+        store.commit(epoch, &[turn(number, batches, b"x")]).unwrap();
+    }
+    assert_eq!(
+        tree(&store).scan_prefix("x").count() + tree(&store).scan_prefix("g").count(),
+        0
+    );
+}
+
+#[test]
+fn a_snapshot_that_was_being_written_is_removed_before_sled_sees_it() {
+    let folder = tempfile::tempdir().unwrap();
+    SledStore::open(folder.path()).unwrap().claim().unwrap();
+    let rubbish = sled_folder(folder.path()).join("snap.00000000000FFFFF.generating");
+    fs::write(&rubbish, b"rubbish").unwrap();
+    let store = SledStore::open(folder.path()).unwrap();
+    assert!(!rubbish.exists());
+    assert!(store.commit(Epoch(1), &[start("a")]).is_ok());
+    assert!(matches!(
+        store.commit(Epoch(9), &[start("a")]),
+        Err(CommitError::Fenced { .. })
+    ));
+}

@@ -1,0 +1,153 @@
+//! The bytes of every row, as literals: a change that breaks one of these cannot read what is stored.
+
+use super::*;
+use crate::store::sled::keys;
+use crate::store::sled::rows::{self, Chunks, Placed, RowFault};
+use proptest::prelude::*;
+use std::fs;
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Key, value, and the value's length; of long values the beginning.
+fn line(row: (::sled::IVec, ::sled::IVec)) -> String {
+    let (key, value) = row;
+    let shown = &value[..value.len().min(96)];
+    format!("{} = {} {}", hex(&key), hex(shown), value.len())
+}
+
+fn frozen_rows() -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SledStore::open(folder.path()).unwrap();
+    let epoch = store.claim().unwrap();
+    let parked = Write::Turn {
+        instance: InstanceNumber(1),
+        expected_batches: 1,
+        batch: Some(b"two".to_vec()),
+        change: Some(crate::store::RecordChange {
+            status: crate::store::Status::Waiting,
+            awaited_signals: vec!["approval".to_owned()],
+            wake_at: Some(at(60)),
+            trouble: Some("none".to_owned()),
+        }),
+        consumed_signals: Vec::new(),
+        at: at(2),
+    };
+    let keyed = Write::Signal {
+        id: "a".to_owned(),
+        name: "other".to_owned(),
+        payload: b"value".to_vec(),
+        dedup_key: Some("k".to_owned()),
+        at: at(3),
+    };
+    let cancel = Write::Cancel {
+        id: "b".to_owned(),
+        reason: "why".to_owned(),
+        at: at(4),
+    };
+    let long = signal("b", "long", (0..=255).cycle().take(4_100).collect());
+    let gone = signal("b", "gone", vec![1; 4_100]);
+    store
+        .commit(epoch, &[start("a"), parked, keyed, start("b"), cancel, long, gone])
+        .unwrap();
+    let consume = Write::Turn {
+        instance: InstanceNumber(2),
+        expected_batches: 1,
+        batch: None,
+        change: None,
+        consumed_signals: vec![1],
+        at: at(5),
+    };
+    store.commit(epoch, &[consume]).unwrap();
+    let side = fs::read(folder.path().join("acknowledged")).unwrap();
+    let format = fs::read(folder.path().join("format")).unwrap();
+    let opened = store.opened();
+    let rows = opened.as_ref().unwrap().disk.tree.iter().map(|row| line(row.unwrap()));
+    let files = [
+        format!("acknowledged = {}", hex(&side)),
+        format!("format = {}", hex(&format)),
+    ];
+    rows.chain(files).collect()
+}
+
+#[test]
+fn every_stored_row_is_frozen() {
+    let rows = frozen_rows();
+    assert_eq!(
+        rows.join("\n"),
+        FROZEN.trim(),
+        "the rows as they are now:\n{}\n",
+        rows.join("\n")
+    );
+}
+
+const FROZEN: &str = "
+63 = 0139a0080803cbf5f6d20d0103 13
+6400000000000000016b = 01fde3a4b500 6
+6700000000000000020000000000000001 = 01492351f08420 7
+6800000000000000010000000000000000 = 011aaf19600073746172746564 13
+6800000000000000010000000000000001 = 01f36e03d60074776f 9
+6800000000000000020000000000000000 = 0178729f8a0073746172746564 13
+6961 = 0155c7634001 6
+6962 = 01b6282cdb02 6
+720000000000000001 = 019f23ab4000010161056f7264657201070707070707070707070707070707070707070707070707070707070707070702c0843dc08db7010108617070726f76616c01808ece1c0001046e6f6e650201 80
+720000000000000002 = 01d9236dc700020162056f7264657201070707070707070707070707070707070707070707070707070707070707070700c0843dc08db70100000103776879000102 66
+7300000000000000010000000000000000 = 0178b29927056f74686572c08db7010076616c7565 21
+7300000000000000020000000000000000 = 01ee527ea9046c6f6e67c08db7010102008420 19
+7400000000039387000000000000000001 = 01ea919633 5
+78000000000000000200000000000000000000000000000000 = 014c8d19a3000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a 4000
+78000000000000000200000000000000000000000000000001 = 013eda9a1a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5 110
+78000000000000000200000000000000010000000000000000 = 01d0d8792001010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101 4000
+78000000000000000200000000000000010000000000000001 = 01ba20b6ba01010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101010101 110
+790000000000000002 = 013094e7ac 5
+acknowledged = 0000000000000003da5dbacb036405ab
+format = 73746561646661737420310a
+";
+
+#[test]
+fn keys_sort_like_their_numbers() {
+    let numbers = [0, 1, 255, 256, u64::from(u32::MAX), u64::MAX];
+    let batches = numbers.map(|index| keys::batch(InstanceNumber(1), index));
+    assert!(batches.is_sorted());
+    let due = numbers.map(|micros| keys::due(Timestamp::from_micros(micros), InstanceNumber(u64::MAX)));
+    assert!(due.is_sorted());
+    assert_eq!(
+        numbers.map(|number| keys::number(&keys::batch(InstanceNumber(7), number), 1)),
+        numbers.map(Some)
+    );
+}
+
+proptest! {
+    #[test]
+    fn a_sealed_body_comes_back_and_no_changed_byte_does(
+        key in proptest::collection::vec(any::<u8>(), 0..40),
+        body in proptest::collection::vec(any::<u8>(), 0..200),
+        place in any::<prop::sample::Index>(),
+        bit in 0..8_u32,
+    ) {
+        let mut value = rows::seal(&key, &body);
+        prop_assert_eq!(rows::unseal(&key, &value), Ok(body.as_slice()));
+        let place = place.index(value.len());
+        value[place] ^= 1 << bit;
+        prop_assert!(rows::unseal(&key, &value).is_err());
+    }
+
+    #[test]
+    fn no_bytes_make_decoding_panic(key in proptest::collection::vec(any::<u8>(), 0..40), body in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let rotten = |fault: RowFault| matches!(fault, RowFault::Rotten(_));
+        prop_assert!(rows::signal(&key, &body).map_or_else(rotten, |_| true));
+        prop_assert!(rows::instance_record(&key, &body).map_or_else(rotten, |_| true));
+        prop_assert!(Placed::decode(&key, &body).map_or_else(rotten, |_| true));
+        prop_assert!(!keys::describe(&key).is_empty());
+    }
+
+    #[test]
+    fn placed_values_come_back(group in any::<u64>(), value in any::<u64>(), length in any::<u64>(), inline in proptest::collection::vec(any::<u8>(), 0..200)) {
+        for placed in [Placed::Chunked(Chunks { group, value, length }), Placed::Inline(&inline)] {
+            let mut body = Vec::new();
+            placed.encode_to(&mut body);
+            prop_assert_eq!(Placed::decode(b"h", &body), Ok(placed));
+        }
+    }
+}

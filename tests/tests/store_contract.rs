@@ -1,0 +1,20 @@
+//! Our stores keep the contract. The last line printed names the clause that failed.
+
+use std::sync::Arc;
+use steadfast::store::{MemoryStore, SledStore, contract};
+
+#[test]
+fn the_memory_store_keeps_the_contract() {
+    contract::check(|| {
+        let data = MemoryStore::new();
+        Box::new(move || Arc::new(data.clone()))
+    });
+}
+
+#[test]
+fn the_sled_store_keeps_the_contract() {
+    contract::check(|| {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        Box::new(move || Arc::new(SledStore::open(folder.path()).unwrap()))
+    });
+}

@@ -97,7 +97,9 @@ impl<W: Workflow> Start<W> {
                 None => Ok(Handle::new(engine, id, existing.number, false)),
                 Some(difference) => Err(StartError::Conflict { id, difference }),
             },
-            Written::Turn(_) | Written::Signal(_) | Written::Cancel(_) => Err(mismatch(&id).into()),
+            Written::Turn(_) | Written::Signal(_) | Written::Cancel(_) | Written::Damaged { .. } => {
+                Err(mismatch(&id).into())
+            }
         }
     }
 }
@@ -234,7 +236,9 @@ async fn send(engine: Arc<Engine>, id: String, request: Write) -> Result<SignalA
                 at,
             },
         ),
-        Written::Signal(_) | Written::Start(_) | Written::Turn(_) | Written::Cancel(_) => false,
+        Written::Signal(_) | Written::Start(_) | Written::Turn(_) | Written::Cancel(_) | Written::Damaged { .. } => {
+            false
+        }
     })
     .await?;
     match written {
@@ -243,7 +247,9 @@ async fn send(engine: Arc<Engine>, id: String, request: Write) -> Result<SignalA
         Written::Signal(Signalled::Duplicate { .. }) => Ok(SignalAnswer::Duplicate),
         Written::Signal(Signalled::Unknown) => Err(signal_unknown(&id)),
         Written::Signal(Signalled::Finished(status)) => Err(SignalError::AlreadyFinished { id, status }),
-        Written::Start(_) | Written::Turn(_) | Written::Cancel(_) => Err(mismatch(&id).into()),
+        Written::Start(_) | Written::Turn(_) | Written::Cancel(_) | Written::Damaged { .. } => {
+            Err(mismatch(&id).into())
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use super::handle::Handle;
 use super::inspect::{self, HistoryEntry, InstanceStatus, List};
 use super::workflow::Workflow;
 use crate::driver::engine::Engine;
-use crate::store::{Cancelled, InstanceRecord, Status, Write, Written};
+use crate::store::{Cancelled, InstanceRecord, ReadError, Status, Write, Written};
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -186,7 +186,10 @@ pub(super) async fn write(
         return Err(RuntimeError::ShutDown);
     }
     match engine.call(write, effect).await {
-        Ok(answer) => Ok(answer?),
+        Ok(answer) => match answer? {
+            (Written::Damaged { reason }, _) => Err(ReadError::Unavailable { reason }.into()),
+            written => Ok(written),
+        },
         Err(_) => Err(RuntimeError::ShutDown),
     }
 }
@@ -210,7 +213,7 @@ pub(super) async fn cancel(engine: &Arc<Engine>, id: &str, reason: &str) -> Resu
         Written::Cancel(Cancelled::AlreadyRequested) => Ok(CancelAnswer::AlreadyRequested),
         Written::Cancel(Cancelled::Finished(status)) => Ok(CancelAnswer::AlreadyFinished(status)),
         Written::Cancel(Cancelled::Unknown) => Err(RuntimeError::UnknownInstance { id: id.to_owned() }),
-        Written::Start(_) | Written::Turn(_) | Written::Signal(_) => Err(mismatch(id)),
+        Written::Start(_) | Written::Turn(_) | Written::Signal(_) | Written::Damaged { .. } => Err(mismatch(id)),
     }
 }
 

@@ -34,7 +34,7 @@ pub use checkpoint::WaitingFor;
 pub(crate) use checkpoint::{Activity, Delivery, OpenNo, SignalCheck, StepOutcome, StepRules, StepView};
 pub(crate) use divergence::{Fault, FaultKind};
 pub(crate) use event::{Event, EventKind, decode_batch, encode_batch};
-pub(crate) use path::{DuplicateKey, Location, Path, ScopeNames};
+pub(crate) use path::{Location, Path, ScopeNames};
 pub use retry::Retry;
 pub(crate) use waiting::waiting_for;
 

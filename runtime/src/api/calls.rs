@@ -207,7 +207,7 @@ impl<'a, T: Serialize + ?Sized> Signal<'a, T> {
                 RuntimeError::UnknownInstance { id } => signal_unknown(&id),
                 other => SignalError::Runtime(other),
             })?;
-            if let Some(reason) = engine.refuse_signal(&record.workflow, name, &payload.0) {
+            if let Some(reason) = engine.refuse_signal(&record.workflow, record.version, name, &payload.0) {
                 let (workflow, name) = (record.workflow, name.clone());
                 return Err(SignalError::OtherType { workflow, name, reason });
             }

@@ -3,7 +3,7 @@
 use super::calls::Signal;
 use super::error::{RuntimeError, WorkflowError};
 use super::inspect::{self, HistoryEntry, InstanceStatus};
-use super::runtime::{CancelAnswer, cancel};
+use super::runtime::{CancelAnswer, cancel, stopped};
 use super::workflow::Workflow;
 use crate::driver::engine::{Engine, Outcome};
 use crate::ids::InstanceNumber;
@@ -53,7 +53,7 @@ impl<W: Workflow> Handle<W> {
     pub async fn result(&self) -> Result<W::Output, WorkflowError> {
         let outcome = self.engine.outcome(self.number).await.map_err(RuntimeError::from)?;
         match outcome {
-            None => Err(RuntimeError::ShutDown.into()),
+            None => Err(stopped(&self.engine).into()),
             Some(Outcome::Completed(output)) => payload::decode(&output).map_err(|error| WorkflowError::Undecodable {
                 reason: error.to_string(),
             }),

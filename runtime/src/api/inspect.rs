@@ -1,7 +1,7 @@
 //! Looking at instances: status, history, lists. Nothing here changes anything.
 
 use super::error::RuntimeError;
-use super::runtime::find;
+use super::runtime::{find, stopped};
 use crate::driver::engine::Engine;
 use crate::ids::InstanceNumber;
 use crate::machine::{self, Activity, WaitingFor, decode_batch};
@@ -230,7 +230,7 @@ impl List {
 
     fn run(self) -> Result<Page, RuntimeError> {
         if self.engine.is_stopped() {
-            return Err(RuntimeError::ShutDown);
+            return Err(stopped(&self.engine));
         }
         let mut instances: Vec<InstanceStatus> = Vec::new();
         let mut after = self.after.map(|Cursor(number)| number);

@@ -168,12 +168,17 @@ impl std::fmt::Debug for Runtime {
 /// The record of an instance.
 pub(super) fn find(engine: &Engine, id: &str) -> Result<InstanceRecord, RuntimeError> {
     if engine.is_stopped() {
-        return Err(RuntimeError::ShutDown);
+        return Err(stopped(engine));
     }
     engine
         .store()
         .find(id)?
         .ok_or_else(|| RuntimeError::UnknownInstance { id: id.to_owned() })
+}
+
+/// Why nothing is answered any more.
+pub(super) fn stopped(engine: &Engine) -> RuntimeError {
+    engine.failure().map_or(RuntimeError::ShutDown, RuntimeError::Commit)
 }
 
 /// Writes for a call and waits until it is durable.
@@ -183,14 +188,14 @@ pub(super) async fn write(
     effect: impl FnOnce(&Arc<Engine>, &Written) -> bool + Send + 'static,
 ) -> Result<(Written, bool), RuntimeError> {
     if engine.is_stopped() {
-        return Err(RuntimeError::ShutDown);
+        return Err(stopped(engine));
     }
     match engine.call(write, effect).await {
         Ok(answer) => match answer? {
             (Written::Damaged { reason }, _) => Err(ReadError::Unavailable { reason }.into()),
             written => Ok(written),
         },
-        Err(_) => Err(RuntimeError::ShutDown),
+        Err(_) => Err(stopped(engine)),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::failure::Elapsed;
 use crate::machine::{Delivery, Fault, Location, OpenNo, Path};
 use crate::payload::{self, Payload, Storable};
 use crate::time::Timestamp;
+use std::any::TypeId;
 use std::fmt::Display;
 use std::marker::PhantomData;
 use std::panic::Location as Caller;
@@ -121,7 +122,7 @@ pub struct SignalWait<T> {
 pub fn signal<T: Storable>(name: &'static str) -> SignalWait<T> {
     let location = Caller::caller();
     turn::inside(|turn| {
-        (turn.on_wait)(name, check::<T>);
+        (turn.on_wait)(name, TypeId::of::<T>(), check::<T>);
         SignalWait {
             name,
             path: turn.claim(name),

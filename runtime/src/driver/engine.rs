@@ -11,9 +11,10 @@ use crate::ids::InstanceNumber;
 use crate::machine::{Activity, Event, EventKind, SignalCheck, decode_batch};
 use crate::store::{CommitError, InstanceRecord, ReadError, Status, Store, StoredSignal, Write, Written};
 use crate::time::Timestamp;
+use std::any::TypeId;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
@@ -37,9 +38,13 @@ pub(crate) struct Engine {
     emptied: Notify,
     moved: Notify,
     waiters: Mutex<HashMap<InstanceNumber, Vec<oneshot::Sender<Outcome>>>>,
-    signal_types: Mutex<BTreeMap<(&'static str, &'static str), SignalCheck>>,
+    signal_types: Mutex<BTreeMap<SignalKey, BTreeMap<TypeId, SignalCheck>>>,
+    failed: OnceLock<CommitError>,
     unreadable: Mutex<BTreeMap<InstanceNumber, String>>,
 }
+
+/// Workflow, version, signal name.
+type SignalKey = (&'static str, u32, &'static str);
 
 /// Everything that an engine is made of.
 pub(crate) struct Parts {
@@ -91,8 +96,9 @@ impl Engine {
         let mut committer = Ok(());
         let engine = Arc::new_cyclic(|engine: &Weak<Engine>| {
             let failed = engine.clone();
-            let started = Committer::start(store, epoch, move |_| {
+            let started = Committer::start(store, epoch, move |error| {
                 if let Some(engine) = failed.upgrade() {
+                    engine.failed.get_or_init(|| error.clone());
                     engine.stop();
                 }
             });
@@ -116,6 +122,7 @@ impl Engine {
                 moved: Notify::new(),
                 waiters: Mutex::default(),
                 signal_types: Mutex::default(),
+                failed: OnceLock::new(),
                 unreadable: Mutex::default(),
             }
         });
@@ -315,23 +322,28 @@ impl Engine {
         self.code(workflow, version).is_some()
     }
 
-    pub(super) fn learn_signal_type(&self, workflow: &'static str, name: &'static str, check: SignalCheck) {
-        lock(&self.signal_types).insert((workflow, name), check);
+    pub(super) fn learn_signal_type(&self, key: SignalKey, signal_type: TypeId, check: SignalCheck) {
+        lock(&self.signal_types)
+            .entry(key)
+            .or_default()
+            .insert(signal_type, check);
     }
 
     /// Whether the bytes are known not to be what the workflow waits for under this name.
-    pub(crate) fn refuse_signal(&self, workflow: &str, name: &str, payload: &[u8]) -> Option<String> {
+    pub(crate) fn refuse_signal(&self, workflow: &str, version: u32, name: &str, payload: &[u8]) -> Option<String> {
         let types = lock(&self.signal_types);
-        let check = types
-            .iter()
-            .find(|((of, called), _)| *of == workflow && *called == name)?
-            .1;
-        check(payload).err()
+        let is_asked = |key: &SignalKey| key.0 == workflow && key.1 == version && key.2 == name;
+        let (_, checks) = types.iter().find(|(key, _)| is_asked(key))?;
+        let mut reason = None;
+        for check in checks.values() {
+            reason = Some(check(payload).err()?);
+        }
+        reason
     }
 
     /// Whether any workflow is known to wait for a signal of this name.
     pub(crate) fn knows_signal(&self, name: &str) -> bool {
-        lock(&self.signal_types).keys().any(|(_, called)| *called == name)
+        lock(&self.signal_types).keys().any(|key| key.2 == name)
     }
 
     /// Tells everybody who waits for the end of an instance; what is told is durable.
@@ -431,6 +443,11 @@ impl Engine {
     /// Whether new effects are held back.
     pub(crate) fn is_draining(&self) -> bool {
         self.phase.load(Ordering::Acquire) != RUNNING
+    }
+
+    /// Why the store answers nothing any more, if that is why the engine stopped.
+    pub(crate) fn failure(&self) -> Option<CommitError> {
+        self.failed.get().cloned()
     }
 
     pub(crate) fn is_stopped(&self) -> bool {

@@ -50,7 +50,8 @@ pub(crate) struct Task {
     /// Whether bodies may have been running when the journal was written last.
     interrupted: bool,
     progress: Progress,
-    commit_under_way: bool,
+    commit: Commit,
+    /// The workflow ended or must stop: no turn follows, only the commit that says so.
     end: Option<End>,
     armed: Option<Timestamp>,
     idle_since: Option<Timestamp>,
@@ -64,6 +65,14 @@ enum Progress {
     NotStarted,
     Replaying,
     Live,
+}
+
+/// Whether a commit of this instance is on its way to the disk.
+enum Commit {
+    Idle,
+    UnderWay,
+    /// The last one: when it is durable, the end is told.
+    Last(End),
 }
 
 /// Why the task ends once its last commit is durable.
@@ -118,10 +127,10 @@ impl Task {
             batches,
         } = loaded;
         let machine = Machine::new(journal, signals, record.signals)?;
-        let types = Arc::downgrade(&engine);
-        let on_wait: OnWait = Box::new(move |name, check| {
+        let (types, version) = (Arc::downgrade(&engine), record.version);
+        let on_wait: OnWait = Box::new(move |name, signal_type, check| {
             if let Some(engine) = types.upgrade() {
-                engine.learn_signal_type(workflow, name, check);
+                engine.learn_signal_type((workflow, version, name), signal_type, check);
             }
         });
         let root = Arc::new(RootWake {
@@ -144,7 +153,7 @@ impl Task {
                 trouble: record.trouble,
             },
             progress: Progress::NotStarted,
-            commit_under_way: false,
+            commit: Commit::Idle,
             end: None,
             armed: None,
             idle_since: None,
@@ -169,7 +178,7 @@ impl Task {
         };
         if self.engine.is_stopped() {
             drop_future(future);
-            return if self.commit_under_way {
+            return if self.is_committing() {
                 Poll::Pending
             } else {
                 self.leave(future)
@@ -201,10 +210,11 @@ impl Task {
             self.machine().offer_signal(signal);
         }
         if let Some(receipt) = mail.receipt {
-            self.commit_under_way = false;
+            let commit = std::mem::replace(&mut self.commit, Commit::Idle);
             match receipt {
                 Ok(true) => {
-                    if let Some(end) = self.end.take() {
+                    if let Commit::Last(end) = commit {
+                        self.late_cancel |= mail.cancel.is_some();
                         self.announce(end);
                         return Err(Gone);
                     }
@@ -230,7 +240,7 @@ impl Task {
     fn cancel(&mut self, reason: String, future: &mut Option<Run<'_>>) {
         match &self.end {
             Some(End::Outcome(_)) => {}
-            Some(End::Stopped { .. }) if self.commit_under_way => self.late_cancel = true,
+            Some(End::Stopped { .. }) if matches!(self.commit, Commit::Last(_)) => self.late_cancel = true,
             Some(End::Stopped { .. }) | None => {
                 drop_future(future);
                 let now = self.engine.clock.now();
@@ -332,7 +342,7 @@ impl Task {
 
     /// Commits what must be committed, or releases what may begin. `true` if bodies were released and want a poll.
     fn settle(&mut self, future: &mut Option<Run<'_>>) -> bool {
-        if self.commit_under_way {
+        if self.is_committing() {
             return false;
         }
         if let (None, Some(fault)) = (
@@ -342,10 +352,10 @@ impl Task {
             drop_future(future);
             self.quarantine(&fault);
         }
-        if let Some(end) = &self.end {
+        if let Some(end) = self.end.clone() {
             drop_future(future);
-            let change = end.record();
-            self.commit(change);
+            self.commit(end.record());
+            self.commit = Commit::Last(end);
             return false;
         }
         if self.progress != Progress::Live {
@@ -431,7 +441,7 @@ impl Task {
             self.recorded = change.clone();
         }
         self.batches += u64::from(has_events);
-        self.commit_under_way = true;
+        self.commit = Commit::UnderWay;
         if !has_events && change.is_none() && batch.consumed_signals.is_empty() {
             // An instance that stops again for the same reason: all of it is on disk already.
             self.live.receipt(Ok(true));
@@ -473,8 +483,15 @@ impl Task {
         }
     }
 
+    fn is_committing(&self) -> bool {
+        match self.commit {
+            Commit::Idle => false,
+            Commit::UnderWay | Commit::Last(_) => true,
+        }
+    }
+
     fn status(&mut self) -> Status {
-        let is_resting = self.progress == Progress::Live && !self.commit_under_way && self.end.is_none();
+        let is_resting = self.progress == Progress::Live && !self.is_committing() && self.end.is_none();
         if is_resting && self.machine().is_waiting() {
             Status::Waiting
         } else {
@@ -484,17 +501,18 @@ impl Task {
 
     fn is_drained(&mut self) -> bool {
         let is_settled = self.progress != Progress::Live || !self.machine().has_running();
-        !self.commit_under_way && is_settled
+        !self.is_committing() && is_settled
     }
 
     /// Sets the alarm, or parks: only the store knows the instance then.
     fn rest(&mut self, future: &mut Option<Run<'_>>) -> Poll<()> {
-        let now = self.engine.clock.now();
+        let (now, is_going) = (self.engine.clock.now(), self.end.is_none());
         if self.armed.is_some_and(|armed| armed <= now) {
             // The alarm has taken the entry out; removing it again is harmless, keeping it in mind is not.
             self.engine.alarms.arm(self.live.number, self.armed.take(), None);
         }
-        let due = self.machine().next_due();
+        // After the end nothing falls due any more.
+        let due = self.machine().next_due().filter(|_| is_going);
         let resting = self.status() == Status::Waiting;
         let park_at = if resting {
             let since = *self.idle_since.get_or_insert(now);

@@ -6,13 +6,14 @@
 
 use crate::machine::{Fault, Location, Machine, OpenNo, Path, ScopeNames, SignalCheck};
 use crate::time::Timestamp;
+use std::any::TypeId;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 
 /// Told which type a workflow's wait asks for, so that senders can be refused early.
-pub(crate) type OnWait = Box<dyn Fn(&'static str, SignalCheck) + Send>;
+pub(crate) type OnWait = Box<dyn Fn(&'static str, TypeId, SignalCheck) + Send>;
 
 /// The state of one instance between two polls.
 pub(crate) struct Turn {

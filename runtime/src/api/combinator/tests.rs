@@ -3,10 +3,9 @@
 use super::fixture::{Gate, Leaf, Parent};
 use super::*;
 use crate::api::durable::{DurableFuture, block, guard};
-use crate::driver::turn::{self, InstanceInfo, Turn};
+use crate::driver::turn::{self, Turn};
 use crate::machine::{Event, EventKind, Machine};
 use crate::{Timestamp, payload::Payload};
-use std::sync::Arc;
 use std::task::Poll;
 
 struct Order {
@@ -71,12 +70,7 @@ fn in_a_turn<R>(poll: impl FnOnce() -> R) -> R {
         kind: started,
     }];
     let machine = Machine::new(journal, vec![], 0).unwrap();
-    let info = InstanceInfo {
-        id: "order-42".into(),
-        workflow: "price",
-        on_wait: Box::new(|_, _| {}),
-    };
-    Turn::new(machine, Arc::new(info)).enter(poll).1
+    Turn::new(machine, Box::new(|_, _, _| {})).enter(poll).1
 }
 
 fn claimed(name: &'static str) -> String {

@@ -1,1 +1,3 @@
-//! Placeholder of the first commit.
+//! What the tests of more than one file share. Absent on purpose: tests; they are in `tests/`.
+
+pub mod groups;

@@ -84,7 +84,6 @@ impl Store for MemoryStore {
                 current: Epoch(tables.epoch),
             });
         }
-        rules::check_names(group)?;
         Ok(group.iter().map(|write| tables.apply(write)).collect())
     }
 
@@ -165,6 +164,9 @@ struct Entry {
 
 impl Tables {
     fn apply(&mut self, write: &Write) -> Written {
+        if let Some(reason) = rules::name_fault(write) {
+            return Written::Refused { reason };
+        }
         match write {
             Write::Start {
                 id,

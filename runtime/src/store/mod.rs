@@ -22,9 +22,8 @@
 //!    It follows that an instance that waits for a signal which is already buffered, or that waits after a request to cancel, is
 //!    ready from the start: no wake-up is lost between a turn and the commit that parks it.
 //! 6. Damage is an error that names the instance; a write that cannot be judged because of it is answered
-//!    [`Written::Damaged`]. Nothing is repaired, dropped or recreated silently.
-//! 7. Ids, signal names and deduplication keys have 1 to 256 bytes. A group with any other is refused whole
-//!    ([`CommitError::Unavailable`]).
+//!    [`Written::Refused`]. Nothing is repaired, dropped or recreated silently.
+//! 7. Ids, signal names and deduplication keys have 1 to 256 bytes. A write with any other is answered [`Written::Refused`].
 
 #[cfg(feature = "testing")]
 pub mod contract;

@@ -204,9 +204,10 @@ pub enum Written {
     Signal(Signalled),
     /// Of [`Write::Cancel`].
     Cancel(Cancelled),
-    /// Of any write to an instance whose stored rows cannot be read. Nothing of it was written.
-    Damaged {
-        /// Whose data it is and what was found.
+    /// Of any write that cannot be judged or kept: the instance's stored rows cannot be read, or a name is too long. Nothing
+    /// of it was written, and trying again changes nothing.
+    Refused {
+        /// What was found, and whose it is.
         reason: String,
     },
 }

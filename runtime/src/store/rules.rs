@@ -1,7 +1,7 @@
 //! What every store decides alike: when an instance is ready or due, what a write does to a record, which writes are too
 //! long. Absent on purpose: where anything is kept.
 
-use super::{CommitError, InstanceRecord, RecordChange, Status, Write};
+use super::{InstanceRecord, RecordChange, Status, Write};
 use crate::ids::InstanceNumber;
 use crate::time::Timestamp;
 
@@ -78,34 +78,23 @@ impl InstanceRecord {
     }
 }
 
-/// Refuses a group whose names no store could keep: a defect of the caller, found before anything is written.
-pub(super) fn check_names(group: &[Write]) -> Result<(), CommitError> {
-    for write in group {
-        match write {
-            Write::Start { id, .. } | Write::Cancel { id, .. } => check_name("id", id)?,
-            Write::Turn { .. } => {}
-            Write::Signal {
-                id, name, dedup_key, ..
-            } => {
-                check_name("id", id)?;
-                check_name("signal name", name)?;
-                if let Some(key) = dedup_key {
-                    check_name("deduplication key", key)?;
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-fn check_name(what: &str, name: &str) -> Result<(), CommitError> {
-    if (1..=NAME_BYTES_MAX).contains(&name.len()) {
-        return Ok(());
-    }
-    Err(CommitError::Unavailable {
-        reason: format!(
-            "a write has a {what} of {} bytes, and 1 to {NAME_BYTES_MAX} are allowed",
-            name.len()
-        ),
-    })
+/// Why no store could keep a write: a defect of the caller, which must not stop the rest of its group.
+pub(super) fn name_fault(write: &Write) -> Option<String> {
+    let names = match write {
+        Write::Start { id, .. } | Write::Cancel { id, .. } => [Some(("id", id)), None, None],
+        Write::Turn { .. } => [None; 3],
+        Write::Signal {
+            id, name, dedup_key, ..
+        } => [
+            Some(("id", id)),
+            Some(("signal name", name)),
+            dedup_key.as_ref().map(|key| ("deduplication key", key)),
+        ],
+    };
+    let mut names = names.into_iter().flatten();
+    let (what, name) = names.find(|(_, name)| !(1..=NAME_BYTES_MAX).contains(&name.len()))?;
+    let length = name.len();
+    Some(format!(
+        "the {what} has {length} bytes, and 1 to {NAME_BYTES_MAX} are allowed"
+    ))
 }

@@ -6,13 +6,17 @@ use super::keys;
 use super::rows::{self, Placed, RowFault, SignalHeader};
 use super::view::{self, View, guarded};
 use crate::ids::InstanceNumber;
-use crate::store::{Cancelled, InstanceRecord, RecordChange, Signalled, Started, Status, Write, Written};
+use crate::store::{Cancelled, InstanceRecord, RecordChange, Signalled, Started, Status, Write, Written, rules};
 use crate::time::Timestamp;
 
 /// Answers every write of a group. `Err` says why the disk could not be read; nothing of the group may be written then.
 pub(super) fn group(draft: &mut Draft<'_>, writes: &[Write]) -> Result<Vec<Written>, String> {
     let mut answers = Vec::with_capacity(writes.len());
     for write in writes {
+        if let Some(reason) = rules::name_fault(write) {
+            answers.push(Written::Refused { reason });
+            continue;
+        }
         let answer = guarded(|| judge(draft, write));
         match answer {
             Ok(answer) => {
@@ -23,7 +27,7 @@ pub(super) fn group(draft: &mut Draft<'_>, writes: &[Write]) -> Result<Vec<Writt
             Err(fault @ (RowFault::Rotten(_) | RowFault::Newer(_))) => {
                 draft.take_back();
                 let reason = format!("{} is damaged in the store: {}", target(write), fault.reason());
-                answers.push(Written::Damaged { reason });
+                answers.push(Written::Refused { reason });
             }
         }
     }

@@ -58,7 +58,7 @@ mod view;
 
 pub use options::SledOptions;
 
-use super::{CommitError, InstanceRecord, ReadError, Store, StoreOpenError, StoredInstance, Write, Written, rules};
+use super::{CommitError, InstanceRecord, ReadError, Store, StoreOpenError, StoredInstance, Write, Written};
 use crate::ids::{Epoch, InstanceNumber};
 use crate::time::Timestamp;
 use committer::Committer;
@@ -160,7 +160,6 @@ impl Store for SledStore {
                 current: Epoch(committer.head.epoch),
             });
         }
-        rules::check_names(group)?;
         let mut draft = Draft::after(&opened.disk.tree, committer.head);
         let answers = judge::group(&mut draft, group).map_err(|reason| CommitError::Unavailable { reason })?;
         if !draft.is_empty() {

@@ -88,7 +88,7 @@ fn a_row_that_rotted_names_its_instance_and_spares_the_others() {
     let answers = store.commit(epoch, &group).unwrap();
     for answer in &answers[..3] {
         assert!(
-            matches!(answer, Written::Damaged { reason } if reason.contains("checksum")),
+            matches!(answer, Written::Refused { reason } if reason.contains("checksum")),
             "{answer:?}"
         );
     }

@@ -192,7 +192,7 @@ pub(super) async fn write(
     }
     match engine.call(write, effect).await {
         Ok(answer) => match answer? {
-            (Written::Damaged { reason }, _) => Err(ReadError::Unavailable { reason }.into()),
+            (Written::Refused { reason }, _) => Err(ReadError::Unavailable { reason }.into()),
             written => Ok(written),
         },
         Err(_) => Err(stopped(engine)),
@@ -218,7 +218,7 @@ pub(super) async fn cancel(engine: &Arc<Engine>, id: &str, reason: &str) -> Resu
         Written::Cancel(Cancelled::AlreadyRequested) => Ok(CancelAnswer::AlreadyRequested),
         Written::Cancel(Cancelled::Finished(status)) => Ok(CancelAnswer::AlreadyFinished(status)),
         Written::Cancel(Cancelled::Unknown) => Err(RuntimeError::UnknownInstance { id: id.to_owned() }),
-        Written::Start(_) | Written::Turn(_) | Written::Signal(_) | Written::Damaged { .. } => Err(mismatch(id)),
+        Written::Start(_) | Written::Turn(_) | Written::Signal(_) | Written::Refused { .. } => Err(mismatch(id)),
     }
 }
 

@@ -116,10 +116,7 @@ where
         StepFuture {
             future: None,
             step: self,
-            lease: StepLease {
-                open: None,
-                running: None,
-            },
+            lease: StepLease::default(),
         }
     }
 }
@@ -137,9 +134,12 @@ pin_project_lite::pin_project! {
 }
 
 /// The step's place in the machine and its running attempt; gives both back when dropped.
+#[derive(Default)]
 struct StepLease {
     open: Option<OpenNo>,
     running: Option<RunningAttempt>,
+    /// Around all attempts; made with the first one.
+    span: Option<Span>,
 }
 
 struct RunningAttempt {
@@ -194,12 +194,12 @@ where
         match view {
             StepView::Answered => {
                 this.lease.give_up_attempt();
-                this.future.set(None);
+                turn::suspended(|| this.future.set(None));
                 take_answer(open, &this.step.path)
             }
             StepView::Wait => {
                 this.lease.give_up_attempt();
-                this.future.set(None);
+                turn::suspended(|| this.future.set(None));
                 Poll::Pending
             }
             StepView::Run(number) => {
@@ -210,7 +210,7 @@ where
                     .is_none_or(|running| running.number != number)
                 {
                     this.lease.give_up_attempt();
-                    this.future.set(None);
+                    turn::suspended(|| this.future.set(None));
                     begin(this.future.as_mut(), this.step, this.lease, number, open);
                 }
                 poll_body(this.future, this.step, this.lease, open, context);
@@ -248,7 +248,10 @@ fn begin<B, Fut, T, E>(
 {
     let seed = turn::inside(|turn| *turn.machine.seed());
     let attempt = Attempt::new(number, seed, step.path.clone());
-    let span = tracing::info_span!("step", step = step.path.as_str(), attempt = number);
+    let around = lease
+        .span
+        .get_or_insert_with(|| tracing::info_span!("step", step = step.path.as_str()));
+    let span = tracing::info_span!(parent: &*around, "attempt", attempt = number);
     lease.running = Some(RunningAttempt {
         number,
         cancellation: attempt.cancellation(),

@@ -29,7 +29,12 @@ pub(crate) enum Reply {
 impl Reply {
     fn give(self, answer: Result<Written, CommitError>) {
         match self {
-            Reply::Turn(live) => live.receipt(answer.map(|written| written == Written::Turn(true))),
+            Reply::Turn(live) => {
+                if let Ok(Written::Refused { reason }) = &answer {
+                    tracing::error!(instance = live.number.0, reason, "the store refused a turn");
+                }
+                live.receipt(answer.map(|written| written == Written::Turn(true)));
+            }
             Reply::Call(call) => call(answer),
         }
     }

@@ -292,6 +292,16 @@ impl Engine {
         }))
     }
 
+    /// Whether the instance was found to have no code before, and has none now: its journal need not even be read.
+    pub(super) fn still_waits_for_code(&self, instance: InstanceNumber) -> bool {
+        let Ok(Some(record)) = self.store.record(instance) else {
+            return false;
+        };
+        record.status == Status::WaitingForCode
+            && record.cancel_requested.is_none()
+            && !self.is_registered(&record.workflow, record.version)
+    }
+
     /// The instance's data cannot be read. It stays as it is, and says so.
     pub(super) fn unreadable(&self, instance: InstanceNumber, reason: String) {
         tracing::error!(

@@ -588,6 +588,10 @@ fn log(events: &[Event]) {
 pub(crate) async fn run(engine: Arc<Engine>, live: Arc<Live>, origin: Origin) {
     let (loaded, is_fresh) = match origin {
         Origin::Fresh(loaded) => (*loaded, true),
+        Origin::Stored if engine.still_waits_for_code(live.number) => {
+            engine.left(&live, None);
+            return;
+        }
         Origin::Stored => match engine.load(live.number) {
             Ok(Some(loaded)) => (loaded, false),
             Ok(None) => {

@@ -56,6 +56,8 @@ struct State {
     waiting: VecDeque<(Write, Reply)>,
     closing: bool,
     failed: Option<CommitError>,
+    /// Of the group whose commit failed.
+    stranded: Vec<Reply>,
 }
 
 impl Committer {
@@ -70,7 +72,18 @@ impl Committer {
         let thread = std::thread::Builder::new()
             .name("steadfast-committer".to_owned())
             .spawn(move || {
-                shared.serve(store.as_ref(), epoch, on_failure);
+                let served = catch_unwind(AssertUnwindSafe(|| shared.serve(store.as_ref(), epoch)));
+                let panicked = || CommitError::Failed {
+                    reason: "the committer panicked".to_owned(),
+                };
+                if let Err(error) = served.unwrap_or_else(|_| Err(panicked())) {
+                    tracing::error!(%error, "the store failed; nothing is acknowledged until it is opened again");
+                    let stranded = shared.fail(&error);
+                    on_failure(&error);
+                    for reply in stranded {
+                        reply.give(Err(error.clone()));
+                    }
+                }
                 if let Err(error) = store.close() {
                     tracing::error!(%error, "the store did not close cleanly");
                 }
@@ -134,7 +147,8 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn serve(&self, store: &dyn Store, epoch: Epoch, on_failure: impl FnOnce(&CommitError)) {
+    /// Commits group after group until the runtime closes or the store fails.
+    fn serve(&self, store: &dyn Store, epoch: Epoch) -> Result<(), CommitError> {
         while let Some((writes, replies)) = self.take_group() {
             match self.commit(store, epoch, &writes) {
                 Ok(answers) => {
@@ -143,19 +157,23 @@ impl Queue {
                     }
                 }
                 Err(error) => {
-                    tracing::error!(%error, "the store failed; nothing is acknowledged until it is opened again");
+                    // What failed is answered together with what waits behind it.
                     let mut state = self.lock();
-                    state.failed = Some(error.clone());
-                    let stranded = std::mem::take(&mut state.waiting);
-                    drop(state);
-                    on_failure(&error);
-                    for reply in replies.into_iter().chain(stranded.into_iter().map(|(_, reply)| reply)) {
-                        reply.give(Err(error.clone()));
-                    }
-                    return;
+                    state.stranded = replies;
+                    return Err(error);
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Refuses everything from now on, and gives what was not written.
+    fn fail(&self, error: &CommitError) -> Vec<Reply> {
+        let mut state = self.lock();
+        state.failed = Some(error.clone());
+        let mut stranded = std::mem::take(&mut state.stranded);
+        stranded.extend(std::mem::take(&mut state.waiting).into_iter().map(|(_, reply)| reply));
+        stranded
     }
 
     /// Waits for work. `None` when everything is written and the runtime closes.

@@ -455,6 +455,15 @@ impl Engine {
         self.phase.load(Ordering::Acquire) != RUNNING
     }
 
+    /// Something of ours went wrong that must not: nothing is released any more until the store is opened again.
+    pub(super) fn poison(&self, reason: &str) {
+        tracing::error!(reason, "the engine stops");
+        self.failed.get_or_init(|| CommitError::Failed {
+            reason: reason.to_owned(),
+        });
+        self.stop();
+    }
+
     /// Why the store answers nothing any more, if that is why the engine stopped.
     pub(crate) fn failure(&self) -> Option<CommitError> {
         self.failed.get().cloned()

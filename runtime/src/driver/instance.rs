@@ -178,7 +178,7 @@ impl Task {
         };
         if self.engine.is_stopped() {
             drop_future(future);
-            return if self.is_committing() {
+            return if self.is_committing() && self.engine.failure().is_none() {
                 Poll::Pending
             } else {
                 self.leave(future)
@@ -586,6 +586,10 @@ fn log(events: &[Event]) {
 
 /// Runs one instance from waking to its end, its stop or its parking.
 pub(crate) async fn run(engine: Arc<Engine>, live: Arc<Live>, origin: Origin) {
+    let _poison = PoisonOnPanic {
+        engine: Arc::clone(&engine),
+        live: Arc::clone(&live),
+    };
     let (loaded, is_fresh) = match origin {
         Origin::Fresh(loaded) => (*loaded, true),
         Origin::Stored if engine.still_waits_for_code(live.number) => {
@@ -607,6 +611,22 @@ pub(crate) async fn run(engine: Arc<Engine>, live: Arc<Live>, origin: Origin) {
     };
     let states = Arc::clone(&engine.states);
     drive(engine, live, loaded, is_fresh, &states).await;
+}
+
+/// User code is caught where it is called, so a panic that unwinds the task is the engine's own: it knows no longer what is
+/// true, and stops.
+struct PoisonOnPanic {
+    engine: Arc<Engine>,
+    live: Arc<Live>,
+}
+
+impl Drop for PoisonOnPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.engine.poison("the engine panicked in the task of an instance");
+            self.engine.left(&self.live, None);
+        }
+    }
 }
 
 /// Where an instance comes from.

@@ -1,1 +1,3 @@
-//! Placeholder of the first commit.
+//! The examples. `image_export` is a whole application; the short ones live in `src/bin/`, one file each.
+
+pub mod image_export;

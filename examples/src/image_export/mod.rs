@@ -1,0 +1,26 @@
+//! A folder of page images goes in, one ZIP of rendered pages comes out; a kill at any instant costs only the pages
+//! that were under way.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `workflow` | the whole export as one `async fn`: start reading here |
+//! | `studio` | the bodies of its steps: what is done, once, on which thread |
+//! | `pages`, `snapshot`, `render`, `archive` | the work itself, ordinary code that knows nothing of workflows |
+//! | `job`, `error` | what the steps pass on, and what can go wrong |
+//! | `files` | writing a file so that it is either whole or not there |
+//! | `arguments`, `program`, `progress`, `samples` | what a person types and sees |
+
+mod archive;
+pub mod arguments;
+mod error;
+mod files;
+mod job;
+mod pages;
+
+mod render;
+mod samples;
+mod snapshot;
+
+pub use arguments::Arguments;
+pub use error::{ExportError, sentence};
+pub use job::{ExportJob, Exported, Format, Page, Prepared, Rendered};

@@ -2,10 +2,10 @@
 //! carry no time and no owner. Absent on purpose: compression; the pages are compressed already.
 
 use super::error::ExportError;
-use super::files::{WorkFolder, publish, unwritable};
+use super::files::{WorkFolder, create_folder_of, publish, unwritable};
 use super::job::{Page, Rendered};
 use sha2::{Digest, Sha256};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use zip::write::SimpleFileOptions;
@@ -62,6 +62,22 @@ fn entry_name(page: &Page, extension: &str) -> String {
     format!("{:04}-{portable}.{extension}", page.position)
 }
 
+/// Fails if [`archive`] could not write to `out` now. Leaves nothing behind, and an older ZIP as it is.
+pub(super) fn check_writable(out: &Path) -> Result<(), ExportError> {
+    if out.is_dir() {
+        return Err(unwritable(out)(io::ErrorKind::IsADirectory.into()));
+    }
+    let probe = temporary_beside(out, "probe");
+    create_folder_of(&probe)
+        .and_then(|()| File::create(&probe))
+        .map_err(unwritable(out))?;
+    match fs::remove_file(&probe) {
+        // Somebody else probed at the same time.
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(unwritable(out)(error)),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
 /// Beside `out`, hidden, and different for each owner: two exports to one file never write into each other.
 pub(super) fn temporary_beside(out: &Path, owner: &str) -> PathBuf {
     let name = out.file_name().unwrap_or_default().to_string_lossy();
@@ -72,7 +88,6 @@ pub(super) fn temporary_beside(out: &Path, owner: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
 
     fn page(position: usize, name: &str) -> Page {
         Page {
@@ -142,10 +157,13 @@ mod tests {
         let blocked = work.rendered("1-800.jpg").join("out.zip");
         let error = archive(&rendered, &work, &blocked, &temporary_beside(&blocked, ""), || false).unwrap_err();
         assert!(matches!(error, ExportError::Unwritable { .. }), "{error:?}");
+        assert!(check_writable(&blocked).is_err() && check_writable(folder.path()).is_err());
+
         work.remove().unwrap();
         let out = folder.path().join("out.zip");
         let error = archive(&rendered, &work, &out, &temporary_beside(&out, ""), || false).unwrap_err();
         assert!(matches!(error, ExportError::WorkFileLost { .. }), "{error:?}");
+        check_writable(&out).unwrap();
     }
 
     #[test]

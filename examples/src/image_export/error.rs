@@ -5,6 +5,7 @@ use image::ImageError;
 use std::error::Error;
 use std::io;
 use std::path::PathBuf;
+use steadfast::{StepError, StepFailureKind};
 
 /// Why a step of an export did not succeed. Nothing half-written is left under a final name.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +49,23 @@ impl ExportError {
             | Self::Unencodable { .. }
             | Self::WorkFileLost { .. } => false,
         }
+    }
+}
+
+/// Why an export ended without a ZIP, in the words of the step that gave up.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", words(.0))]
+pub struct ExportFailed(#[from] StepError);
+
+fn words(step: &StepError) -> String {
+    match step.kind() {
+        StepFailureKind::Failed => [step.message()]
+            .into_iter()
+            .chain(step.causes().iter().map(String::as_str))
+            .collect::<Vec<_>>()
+            .join(": "),
+        // It is not the page's fault then, so the step is worth naming.
+        _ => step.to_string(),
     }
 }
 

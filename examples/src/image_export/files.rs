@@ -108,7 +108,7 @@ pub(super) fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> ExportError {
 }
 
 /// Creates the missing folders above `path`, each of them durably.
-fn create_folder_of(path: &Path) -> io::Result<()> {
+pub(super) fn create_folder_of(path: &Path) -> io::Result<()> {
     let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
         return Ok(());
     };

@@ -17,10 +17,13 @@ mod files;
 mod job;
 mod pages;
 
+mod progress;
 mod render;
 mod samples;
 mod snapshot;
+mod studio;
 
 pub use arguments::Arguments;
-pub use error::{ExportError, sentence};
+pub use error::{ExportError, ExportFailed, sentence};
 pub use job::{ExportJob, Exported, Format, Page, Prepared, Rendered};
+pub use studio::Studio;

@@ -35,11 +35,13 @@ const DIGITS: [[&str; 5]; 10] = [
 
 /// Draws the sample pages into `folder`, those that are not there yet.
 pub(super) fn draw_into(folder: &Path) -> Result<(), ExportError> {
+    // Two programs may draw at once.
+    let temporary = folder.join(format!(".drawing-{}.part", std::process::id()));
     for number in 1..=PAGES {
         let target = folder.join(format!("page-{number}.png"));
         if !target.exists() {
             let bytes = draw(number).expect("a small image fits in memory, and PNG encodes every image");
-            publish_once(&bytes, &folder.join(".drawing.part"), &target)?;
+            publish_once(&bytes, &temporary, &target)?;
         }
     }
     Ok(())

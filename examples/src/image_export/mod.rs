@@ -8,22 +8,26 @@
 //! | `pages`, `snapshot`, `render`, `archive` | the work itself, ordinary code that knows nothing of workflows |
 //! | `job`, `error` | what the steps pass on, and what can go wrong |
 //! | `files` | writing a file so that it is either whole or not there |
-//! | `arguments`, `program`, `progress`, `samples` | what a person types and sees |
+//! | `arguments`, `choice`, `program`, `progress`, `samples` | what a person types and sees |
 
 mod archive;
-pub mod arguments;
+mod arguments;
+mod choice;
 mod error;
 mod files;
 mod job;
 mod pages;
-
+mod program;
 mod progress;
 mod render;
 mod samples;
 mod snapshot;
 mod studio;
+mod workflow;
 
 pub use arguments::Arguments;
 pub use error::{ExportError, ExportFailed, sentence};
 pub use job::{ExportJob, Exported, Format, Page, Prepared, Rendered};
+pub use program::{Stop, run};
 pub use studio::Studio;
+pub use workflow::image_export;

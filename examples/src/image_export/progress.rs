@@ -29,9 +29,14 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Results that no body of this process made.
-    pub(super) fn from_journal(&self) -> usize {
+    /// Results that no body of this process made: they came from the journal.
+    pub(super) fn recorded_before(&self) -> usize {
         self.results.values().sum::<usize>().saturating_sub(self.ran)
+    }
+
+    /// The latest stage that has a result.
+    fn stage(&self) -> Option<Stage> {
+        self.results.last_key_value().map(|(stage, _)| *stage)
     }
 
     /// How many pages have passed `stage`.
@@ -73,9 +78,14 @@ impl Progress {
 
     /// Shows the export `id` from now on.
     pub(super) fn show(&self, id: &str) {
-        self.lock().shown = Some(id.to_owned());
+        let mut exports = self.lock();
+        exports.shown = Some(id.to_owned());
         if let Some(bar) = &self.bar {
             bar.enable_steady_tick(Duration::from_millis(200));
+        }
+        // It may have gone on since the runtime was opened.
+        if let Some((tally, stage)) = exports.tallies.get(id).and_then(|tally| Some((tally, tally.stage()?))) {
+            self.draw(stage, tally);
         }
     }
 
@@ -121,20 +131,21 @@ impl Progress {
     fn draw(&self, stage: Stage, tally: &Tally) {
         let (done, pages) = (tally.pages_past(stage), tally.pages);
         match (&self.bar, stage) {
-            (Some(bar), Stage::List) => bar.set_length(pages as u64),
             (Some(bar), Stage::Prepare | Stage::Render) => {
                 bar.set_prefix(if stage == Stage::Prepare {
                     "preparing"
                 } else {
                     "rendering"
                 });
+                bar.set_length(pages as u64);
                 bar.set_position(done as u64);
             }
             (None, Stage::List) => eprintln!("listed {pages} pages"),
             (None, Stage::Prepare) if worth_a_line(done, pages) => eprintln!("prepared {done} of {pages} pages"),
             (None, Stage::Render) if worth_a_line(done, pages) => eprintln!("rendered {done} of {pages} pages"),
             (None, Stage::Archive) => eprintln!("archived {pages} pages"),
-            (None, Stage::Prepare | Stage::Render | Stage::Tidy) | (Some(_), Stage::Archive | Stage::Tidy) => {}
+            (None, Stage::Prepare | Stage::Render | Stage::Tidy)
+            | (Some(_), Stage::List | Stage::Archive | Stage::Tidy) => {}
         }
     }
 

@@ -109,6 +109,11 @@ impl Studio {
         self.run(job, move || work.remove()).await
     }
 
+    /// Removes the work files of an export that ended without its last step. What cannot be removed only takes room.
+    pub(super) fn discard(&self, id: &str) {
+        let _ = WorkFolder::of(&self.data, id).remove();
+    }
+
     fn work(&self, job: &ExportJob) -> WorkFolder {
         WorkFolder::of(&self.data, &job.id)
     }

@@ -19,7 +19,7 @@ mod disk;
 use disk::{Disk, Entry};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use steadfast::store::{SledStore, Store};
 use steadfast_tests::groups::{Chance, Groups, difference};
 
@@ -81,6 +81,7 @@ impl Trace {
                 .env("LD_PRELOAD", &library)
                 .env("STEADFAST_TRACE", &file)
                 .env("STEADFAST_TRACED", &traced)
+                .stdout(Stdio::null())
                 .status();
             let status = status.expect("the writing process starts");
             assert!(status.success(), "seed {seed}: the writing process failed: {status}");

@@ -1,5 +1,6 @@
 //! The process that dies: `store_writer FOLDER SEED FROM TO kill|close sync|no-sync` opens the store `FOLDER/store` and commits
-//! groups `FROM..TO` of the seed's series. After each acknowledged one it writes how many there are to `FOLDER/acks`.
+//! groups `FROM..TO` of the seed's series. After each acknowledged one it writes how many there are to `FOLDER/acks`, and as a
+//! line to its output.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -37,6 +38,7 @@ fn main() {
         assert_eq!(answers, expected, "group {index}");
         acks.write_all(&(index + 1).to_le_bytes())
             .expect("the acks file can be written");
+        println!("{}", index + 1);
     }
     if ending == "kill" {
         // Nothing is closed or dropped, as if the process had been killed here.

@@ -5,7 +5,7 @@ use super::runtime::{find, stopped};
 use crate::driver::engine::Engine;
 use crate::ids::InstanceNumber;
 use crate::machine::{self, Activity, WaitingFor, decode_batch};
-use crate::store::{InstanceRecord, Status};
+use crate::store::{InstanceRecord, Status, Store};
 use crate::time::Timestamp;
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -139,9 +139,13 @@ fn describe(
 
 pub(super) fn history(engine: &Engine, id: &str) -> Result<Vec<HistoryEntry>, RuntimeError> {
     let record = find(engine, id)?;
-    let stored = engine.store().load(record.number)?;
+    stored_history(engine.store(), &record)
+}
+
+pub(crate) fn stored_history(store: &dyn Store, record: &InstanceRecord) -> Result<Vec<HistoryEntry>, RuntimeError> {
+    let stored = store.load(record.number)?;
     let batches = stored.map(|stored| stored.batches).unwrap_or_default();
-    let entries = events(id, &batches)?.into_iter().enumerate();
+    let entries = events(&record.id, &batches)?.into_iter().enumerate();
     Ok(entries
         .map(|(number, event)| HistoryEntry {
             number,

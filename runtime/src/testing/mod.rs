@@ -3,7 +3,10 @@
 //! A runtime with a [`VirtualClock`] sleeps for thirty days in no time, and exactly when the test says so. Absent on
 //! purpose: real waiting.
 
+use crate::api::error::RuntimeError;
+use crate::api::inspect::{HistoryEntry, stored_history};
 use crate::driver::seams;
+use crate::store::Store;
 use crate::time::Timestamp;
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -94,6 +97,18 @@ impl Clock for VirtualClock {
             // The sender lives in the clock, which outlives whoever waits on it.
             let _ = receiver.await;
         })
+    }
+}
+
+/// The journal of an instance as the store has it now, whether or not an engine runs over it; empty if there is no such
+/// instance.
+///
+/// # Errors
+/// What the store says.
+pub fn history(store: &dyn Store, id: &str) -> Result<Vec<HistoryEntry>, RuntimeError> {
+    match store.find(id)? {
+        Some(record) => stored_history(store, &record),
+        None => Ok(Vec::new()),
     }
 }
 

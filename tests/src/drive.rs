@@ -1,0 +1,174 @@
+//! Brings instances of [`everything`](crate::workload::everything) to their ends in virtual time, across crashes.
+
+use crate::ledger::Ledger;
+use crate::workload::{STUCK, Summary, everything};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use steadfast::prelude::*;
+use steadfast::store::Store;
+use steadfast::testing::{Clock as _, SeededEntropy, VirtualClock};
+use steadfast::{InstanceStatus, SignalAnswer, SignalError, StartError, WaitingFor};
+
+/// How often an instance may be looked at without moving. A run that needs more hangs.
+const LOOKS_MAX: u32 = 2_000_000;
+
+/// What outlives processes: the world around the store.
+#[derive(Clone)]
+pub struct World {
+    /// The clock on the wall.
+    pub clock: VirtualClock,
+    /// What bodies did.
+    pub ledger: Ledger,
+    /// What was acknowledged.
+    pub acknowledged: Arc<Mutex<BTreeSet<String>>>,
+    /// How long a waiting instance stays in memory.
+    pub park_after: std::time::Duration,
+}
+
+/// The engine failed under the driver. What was acknowledged before is durable.
+#[derive(Debug)]
+pub struct Crashed;
+
+impl World {
+    /// A world at the beginning of 2026.
+    pub fn new(ledger: Ledger) -> Self {
+        Self {
+            clock: VirtualClock::default(),
+            ledger,
+            acknowledged: Arc::default(),
+            park_after: secs(1),
+        }
+    }
+
+    /// Lives through one process: opens a runtime over the store, does what is left to be done, and drops everything at
+    /// the end or at the crash, whichever comes first.
+    ///
+    /// # Errors
+    /// [`Crashed`].
+    pub fn process(&self, store: impl Store, ids: &[&str]) -> Result<Vec<Summary>, Crashed> {
+        let tokio = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("a thread can have a tokio runtime");
+        tokio.block_on(async {
+            let opened = Runtime::builder()
+                .workflow(everything)
+                .state(self.ledger.clone())
+                .clock(self.clock.clone())
+                .entropy(SeededEntropy::new(7))
+                .park_after(self.park_after)
+                .store(store)
+                .start()
+                .await;
+            let runtime = opened.map_err(|_| Crashed)?;
+            self.drive(&runtime, ids).await
+        })
+    }
+
+    /// Starts the instances, sends them their signals, and moves the clock whenever nothing else moves.
+    ///
+    /// # Errors
+    /// [`Crashed`].
+    pub async fn drive(&self, runtime: &Runtime, ids: &[&str]) -> Result<Vec<Summary>, Crashed> {
+        for id in ids {
+            self.start(runtime, id).await?;
+            for (number, name) in [(1, "go"), (2, "go"), (3, "go")] {
+                self.signal(runtime, id, name, number).await?;
+            }
+        }
+        let mut looks = 0;
+        loop {
+            let mut open = Vec::new();
+            for id in ids {
+                let status = runtime.status(id).await.map_err(|_| Crashed)?;
+                if !status.status.is_terminal() {
+                    open.push(status);
+                }
+            }
+            if open.is_empty() {
+                break;
+            }
+            for status in &open {
+                assert!(status.trouble.is_none(), "{status:?}");
+                if waits_for(status, "nudge") {
+                    self.signal(runtime, &status.id, "nudge", 9).await?;
+                }
+            }
+            if open.iter().all(|status| self.is_at_rest(status))
+                && let Some(due) = self.clock.next_due()
+            {
+                self.clock.set(due.max(self.clock.now()));
+                looks = 0;
+            }
+            looks += 1;
+            assert!(looks < LOOKS_MAX, "nothing moves: {open:?}");
+            tokio::task::yield_now().await;
+        }
+        let mut results = Vec::new();
+        for id in ids {
+            let handle = runtime.handle(everything, id).await.map_err(|_| Crashed)?;
+            match handle.result().await {
+                Ok(result) => results.push(result),
+                Err(steadfast::WorkflowError::Runtime(_)) => return Err(Crashed),
+                Err(error) => panic!("{id}: {error}"),
+            }
+        }
+        Ok(results)
+    }
+
+    async fn start(&self, runtime: &Runtime, id: &str) -> Result<(), Crashed> {
+        match runtime.start(everything, id.to_owned()).id(id).await {
+            Ok(handle) => {
+                let is_new = self.acknowledge(format!("start {id}"));
+                assert!(is_new || !handle.created(), "the acknowledged start of {id} was lost");
+                Ok(())
+            }
+            Err(StartError::Runtime(_)) => Err(Crashed),
+            Err(error) => panic!("{id}: {error}"),
+        }
+    }
+
+    async fn signal(&self, runtime: &Runtime, id: &str, name: &str, value: u32) -> Result<(), Crashed> {
+        let key = format!("{name} {value}");
+        match runtime.signal(id, name, &value).dedup_key(&key).await {
+            Ok(answer) => {
+                let is_new = self.acknowledge(format!("{key} to {id}"));
+                let is_duplicate = answer == SignalAnswer::Duplicate;
+                assert!(
+                    is_new || is_duplicate,
+                    "the acknowledged signal {key} to {id} was lost: {answer:?}"
+                );
+                Ok(())
+            }
+            Err(SignalError::Runtime(_)) => Err(Crashed),
+            Err(error) => panic!("{id}: {error}"),
+        }
+    }
+
+    /// Whether this is the first time.
+    fn acknowledge(&self, what: String) -> bool {
+        self.acknowledged.lock().expect("nothing panics meanwhile").insert(what)
+    }
+
+    /// Whether only time or a signal can move the instance.
+    fn is_at_rest(&self, status: &InstanceStatus) -> bool {
+        let is_stuck = |step: &str| {
+            let name = step.rsplit('/').next().unwrap_or_default();
+            STUCK.contains(&name) && self.ledger.is_running(&status.id, step)
+        };
+        match status.status {
+            Status::Waiting => true,
+            Status::Running => {
+                !status.running.is_empty() && status.running.iter().all(|running| is_stuck(&running.step))
+            }
+            _ => false,
+        }
+    }
+}
+
+fn waits_for(status: &InstanceStatus, signal: &str) -> bool {
+    status
+        .waiting_for
+        .iter()
+        .any(|waiting| matches!(waiting, WaitingFor::Signal { name, .. } if name == signal))
+}

@@ -1,0 +1,102 @@
+//! The command line.
+
+use crate::cases;
+
+/// Which store is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StoreKind {
+    Sled,
+    Memory,
+}
+
+impl StoreKind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            StoreKind::Sled => "sled",
+            StoreKind::Memory => "memory",
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Arguments {
+    cases: Vec<String>,
+    in_flight: Option<usize>,
+    n: Option<u64>,
+    quick: bool,
+    pub(crate) store: StoreKind,
+}
+
+const USAGE: &str = "usage: cargo bench -p steadfast --bench engine -- \
+     [CASE…] [--in-flight N] [--n N] [--quick] [--store sled|memory]";
+
+impl Arguments {
+    /// `cargo bench` adds `--bench`. Whoever runs the target otherwise (`cargo test --all-targets`) wants to know that it
+    /// works, not how fast it is.
+    pub(crate) fn parse(words: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut arguments = Self {
+            cases: Vec::new(),
+            in_flight: None,
+            n: None,
+            quick: false,
+            store: StoreKind::Sled,
+        };
+        let mut is_bench = false;
+        let mut words = words.peekable();
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or(format!("`{word}` needs a value\n{USAGE}"));
+            match word.as_str() {
+                "--bench" => is_bench = true,
+                "--quick" => arguments.quick = true,
+                "--in-flight" => arguments.in_flight = Some(number(&value()?)?),
+                "--n" => arguments.n = Some(number(&value()?)?),
+                "--store" => {
+                    arguments.store = match value()?.as_str() {
+                        "sled" => StoreKind::Sled,
+                        "memory" => StoreKind::Memory,
+                        other => return Err(format!("no store `{other}`\n{USAGE}")),
+                    }
+                }
+                case if cases::ALL.iter().any(|(name, _)| *name == case) => arguments.cases.push(word),
+                other => {
+                    let names: Vec<&str> = cases::ALL.iter().map(|(name, _)| *name).collect();
+                    return Err(format!("no case `{other}`; there are {}\n{USAGE}", names.join(", ")));
+                }
+            }
+        }
+        arguments.quick |= !is_bench;
+        Ok(arguments)
+    }
+
+    pub(crate) fn wants(&self, case: &str) -> bool {
+        self.cases.is_empty() || self.cases.iter().any(|wanted| wanted == case)
+    }
+
+    /// How many times a case is measured together with its references.
+    pub(crate) fn rounds(&self) -> usize {
+        if self.quick { 1 } else { 3 }
+    }
+
+    /// How much work one round of a case does.
+    pub(crate) fn amount(&self, usual: u64, quick: u64) -> u64 {
+        self.n.unwrap_or(if self.quick { quick } else { usual })
+    }
+
+    /// How many are in flight at once.
+    pub(crate) fn in_flight(&self, usual: &[usize]) -> Vec<usize> {
+        match self.in_flight {
+            Some(in_flight) => vec![in_flight],
+            None => usual.to_vec(),
+        }
+    }
+
+    /// The settings of a case that grows; only the first ones when it is quick.
+    pub(crate) fn sizes(&self, usual: &[u64], quick: usize) -> Vec<u64> {
+        let take = if self.quick { quick } else { usual.len() };
+        usual.iter().copied().take(take).collect()
+    }
+}
+
+fn number<T: std::str::FromStr>(word: &str) -> Result<T, String> {
+    word.parse().map_err(|_| format!("`{word}` is not a number\n{USAGE}"))
+}

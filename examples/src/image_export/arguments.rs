@@ -26,7 +26,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", default_value_os_t = Path::new(HOME).join("data"))]
     pub data: PathBuf,
 
-    /// A name for this export, to resume it by [default: made from the arguments]
+    /// A name for this export, to resume it by [default: made from --out, and numbered]
     #[arg(long, value_name = "ID", value_parser = parse_id)]
     pub id: Option<String>,
 

@@ -4,7 +4,7 @@
 use super::choice::{Choice, choose};
 use super::error::sentence;
 use super::job::{ExportJob, Exported};
-use super::progress::{Stage, Tally};
+use super::progress::{Stage, Tally, counted};
 use super::workflow::image_export;
 use super::{Arguments, Studio, archive, pages, samples};
 use indicatif::HumanBytes;
@@ -132,15 +132,17 @@ async fn finished_earlier(run: &Run<'_>) -> Result<String, Stop> {
         return Err(Stop::failed(reason));
     }
     Ok(format!(
-        "{id} was finished earlier: {pages} pages in {shown} ({size})\n\
-         To export again, remove that file or give another --id"
+        "{id} was finished earlier: {} in {shown} ({size})\n\
+         To export again, remove that file or give another --id",
+        counted(pages)
     ))
 }
 
 fn summary(tally: &Tally, exported: &Exported, took: Duration) -> String {
     let Exported { out, pages, size } = exported;
     format!(
-        "exported {pages} pages to {} ({}) in {:.1} s\n{} bodies ran, {} results came from the journal",
+        "exported {} to {} ({}) in {:.1} s\n{} bodies ran, {} results came from the journal",
+        counted(*pages),
         shown(out),
         HumanBytes(*size),
         took.as_secs_f64(),

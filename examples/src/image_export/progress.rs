@@ -140,10 +140,10 @@ impl Progress {
                 bar.set_length(pages as u64);
                 bar.set_position(done as u64);
             }
-            (None, Stage::List) => eprintln!("listed {pages} pages"),
+            (None, Stage::List) => eprintln!("listed {}", counted(pages)),
             (None, Stage::Prepare) if worth_a_line(done, pages) => eprintln!("prepared {done} of {pages} pages"),
             (None, Stage::Render) if worth_a_line(done, pages) => eprintln!("rendered {done} of {pages} pages"),
-            (None, Stage::Archive) => eprintln!("archived {pages} pages"),
+            (None, Stage::Archive) => eprintln!("archived {}", counted(pages)),
             (None, Stage::Prepare | Stage::Render | Stage::Tidy)
             | (Some(_), Stage::List | Stage::Archive | Stage::Tidy) => {}
         }
@@ -152,6 +152,11 @@ impl Progress {
     fn lock(&self) -> MutexGuard<'_, Exports> {
         self.exports.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// `1 page`, `2 pages`.
+pub(super) fn counted(pages: usize) -> String {
+    format!("{pages} page{}", if pages == 1 { "" } else { "s" })
 }
 
 /// Four lines for a stage, however many pages there are.

@@ -206,6 +206,10 @@ impl Task {
     }
 
     fn read(&mut self, mail: Mail, future: &mut Option<Run<'_>>) -> Result<Vec<Query>, Gone> {
+        if mail.alarm_went_off {
+            // One that was set meanwhile is set anew by `rest`.
+            self.engine.alarms.arm(self.live.number, self.armed.take(), None);
+        }
         for signal in mail.signals {
             self.machine().offer_signal(signal);
         }
@@ -507,10 +511,6 @@ impl Task {
     /// Sets the alarm, or parks: only the store knows the instance then.
     fn rest(&mut self, future: &mut Option<Run<'_>>) -> Poll<()> {
         let (now, is_going) = (self.engine.clock.now(), self.end.is_none());
-        if self.armed.is_some_and(|armed| armed <= now) {
-            // The alarm has taken the entry out; removing it again is harmless, keeping it in mind is not.
-            self.engine.alarms.arm(self.live.number, self.armed.take(), None);
-        }
         // After the end nothing falls due any more.
         let due = self.machine().next_due().filter(|_| is_going);
         let resting = self.status() == Status::Waiting;

@@ -174,7 +174,14 @@ impl Task {
         let mail = self.live.collect(context.waker());
         let queries = match self.read(mail, future) {
             Ok(queries) => queries,
-            Err(Gone) => return self.leave(future),
+            Err(Gone { ended }) => {
+                let left = self.leave(future);
+                // Only after leaving: whoever asks from now on finds the end in the store, and nobody waits in vain.
+                if let Some(end) = ended {
+                    self.announce(end);
+                }
+                return left;
+            }
         };
         if self.engine.is_stopped() {
             drop_future(future);
@@ -219,8 +226,7 @@ impl Task {
                 Ok(true) => {
                     if let Commit::Last(end) = commit {
                         self.late_cancel |= mail.cancel.is_some();
-                        self.announce(end);
-                        return Err(Gone);
+                        return Err(Gone { ended: Some(end) });
                     }
                     let now = self.engine.clock.now();
                     if !self.engine.is_draining() {
@@ -230,9 +236,9 @@ impl Task {
                 Ok(false) => {
                     self.span
                         .in_scope(|| tracing::error!("another writer owns this instance; it stops here"));
-                    return Err(Gone);
+                    return Err(Gone { ended: None });
                 }
-                Err(_) => return Err(Gone),
+                Err(_) => return Err(Gone { ended: None }),
             }
         }
         if let Some(reason) = mail.cancel {
@@ -547,8 +553,10 @@ impl Task {
 
 type Query = tokio::sync::oneshot::Sender<(Status, Activity)>;
 
-/// The task has nothing more to do.
-struct Gone;
+/// The task has nothing more to do. `ended` is durable.
+struct Gone {
+    ended: Option<End>,
+}
 
 /// Dropping is cancelling: bodies end where they are. A body whose drop panics must not take the engine along.
 fn drop_future(future: &mut Option<Run<'_>>) {

@@ -154,9 +154,9 @@ pub fn kill_this_process() -> ! {
 
 /// Holds threads back until it is opened.
 #[derive(Clone, Default)]
-pub struct Gate(Arc<(Mutex<bool>, Condvar)>);
+pub struct Latch(Arc<(Mutex<bool>, Condvar)>);
 
-impl Gate {
+impl Latch {
     /// Lets everybody through, now and later.
     pub fn open(&self) {
         *self.0.0.lock().expect("nothing panics meanwhile") = true;

@@ -7,15 +7,15 @@ use steadfast::prelude::*;
 use steadfast::store::{MemoryStore, Store as _, Write};
 use steadfast::{CancelAnswer, RuntimeError, SignalError, WorkflowError};
 use steadfast_tests::drive::{World, process, until};
-use steadfast_tests::fault::{Faulty, Gate, Moment, failed, unavailable};
+use steadfast_tests::fault::{Faulty, Latch, Moment, failed, unavailable};
 use steadfast_tests::journal;
 use steadfast_tests::ledger::{Ledger, Place};
 
 /// The gates around a commit: it is under way; the workflow is about to return.
 #[derive(Clone, Default)]
 struct Slow {
-    committing: Gate,
-    returning: Gate,
+    committing: Latch,
+    returning: Latch,
 }
 
 #[workflow]
@@ -70,9 +70,9 @@ fn an_end_that_is_reached_while_an_earlier_commit_is_under_way_is_durable_before
 /// The gates around a cancellation: its commit is under way; the workflow has the result of `one`; the instance knows.
 #[derive(Clone, Default)]
 struct Around {
-    cancelling: Gate,
-    advanced: Gate,
-    told: Gate,
+    cancelling: Latch,
+    advanced: Latch,
+    told: Latch,
 }
 
 #[workflow]
@@ -313,7 +313,7 @@ fn after_a_failure_every_call_is_an_error_until_the_store_is_opened_again() {
 
 /// The body of `one` returns when the second owner has claimed the store: its result must not be written by the first.
 #[workflow]
-async fn taken_over(id: String, ledger: &Ledger, claimed: &Gate) -> Result<u32, BoxError> {
+async fn taken_over(id: String, ledger: &Ledger, claimed: &Latch) -> Result<u32, BoxError> {
     let id = id.as_str();
     let one = Place {
         id,
@@ -339,7 +339,7 @@ async fn taken_over(id: String, ledger: &Ledger, claimed: &Gate) -> Result<u32, 
 #[test]
 fn an_owner_that_was_replaced_writes_nothing_and_releases_nothing() {
     let data = MemoryStore::new();
-    let gate = Gate::default();
+    let gate = Latch::default();
     let (old_ledger, new_ledger) = (Ledger::over(data.clone()), Ledger::over(data.clone()));
     process(async {
         let open = |ledger: &Ledger| {
@@ -363,4 +363,38 @@ fn an_owner_that_was_replaced_writes_nothing_and_releases_nothing() {
     assert!(data.find("b").unwrap().is_none());
     assert_eq!(old_ledger.began("a", "two"), 0, "the first owner's write was refused");
     assert_eq!((new_ledger.began("a", "one"), new_ledger.began("a", "two")), (1, 1));
+}
+
+#[workflow]
+async fn nothing(number: u32) -> Result<u32, BoxError> {
+    Ok(number)
+}
+
+/// Askers come before the end, after it, and just when the instance leaves memory: all of them get it.
+#[test]
+fn whoever_asks_for_a_result_while_it_comes_gets_it() {
+    let tokio = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(4)
+        .build()
+        .unwrap();
+    tokio.block_on(async {
+        let runtime = Runtime::builder()
+            .workflow(nothing)
+            .store(MemoryStore::new())
+            .start()
+            .await
+            .unwrap();
+        for number in 0..2_000u32 {
+            let handle = runtime.start(nothing, number).await.unwrap();
+            let askers: Vec<_> = (0..8)
+                .map(|_| {
+                    let handle = handle.clone();
+                    tokio::spawn(async move { handle.result().await })
+                })
+                .collect();
+            for asker in askers {
+                assert_eq!(asker.await.unwrap().unwrap(), number);
+            }
+        }
+    });
 }

@@ -46,11 +46,7 @@ impl World {
     /// # Errors
     /// [`Crashed`].
     pub fn process(&self, store: impl Store, ids: &[&str]) -> Result<Vec<Summary>, Crashed> {
-        let tokio = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .expect("a thread can have a tokio runtime");
-        tokio.block_on(async {
+        process(async {
             let opened = Runtime::builder()
                 .workflow(everything)
                 .state(self.ledger.clone())
@@ -171,4 +167,34 @@ fn waits_for(status: &InstanceStatus, signal: &str) -> bool {
         .waiting_for
         .iter()
         .any(|waiting| matches!(waiting, WaitingFor::Signal { name, .. } if name == signal))
+}
+
+/// Lives through one process: everything that `life` leaves behind is dropped where it is, as a crash would.
+pub fn process<T>(life: impl Future<Output = T>) -> T {
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    tokio.expect("a thread can have a tokio runtime").block_on(life)
+}
+
+/// Lets everything else go on until `is_reached`; says what was waited for when that does not come.
+pub async fn until(what: &str, mut is_reached: impl AsyncFnMut() -> bool) {
+    for _ in 0..LOOKS_MAX {
+        if is_reached().await {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+    panic!("never came: {what}");
+}
+
+/// Lets everything else go on until the instance has this status.
+pub async fn until_status(runtime: &Runtime, id: &str, status: Status) -> InstanceStatus {
+    let mut last = None;
+    until(&format!("{id} is {status}"), async || {
+        let now = runtime.status(id).await.expect("the instance can be looked at");
+        let is_reached = now.status == status;
+        last = Some(now);
+        is_reached
+    })
+    .await;
+    last.expect("it was looked at")
 }

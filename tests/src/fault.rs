@@ -1,9 +1,8 @@
 //! A store with a seam before and after every commit, at which a test fails it, kills the process, or holds it back.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use steadfast::store::{
-    CommitError, InstanceRecord, MemoryStore, ReadError, SledStore, Store, StoredInstance, Write, Written,
-};
+use std::sync::{Arc, Condvar, Mutex};
+use steadfast::store::{CommitError, InstanceRecord, ReadError, Store, StoredInstance, Write, Written};
 use steadfast::{Epoch, InstanceNumber, Timestamp};
 
 /// Where a commit stands when the seam is reached.
@@ -153,20 +152,24 @@ pub fn kill_this_process() -> ! {
     }
 }
 
-/// The stores that tests put a seam around.
-pub trait Reopen {
-    /// The store that a new process would see.
-    fn reopen(&self) -> impl Store;
-}
+/// Holds threads back until it is opened.
+#[derive(Clone, Default)]
+pub struct Latch(Arc<(Mutex<bool>, Condvar)>);
 
-impl Reopen for MemoryStore {
-    fn reopen(&self) -> impl Store {
-        self.clone()
+impl Latch {
+    /// Lets everybody through, now and later.
+    pub fn open(&self) {
+        *self.0.0.lock().expect("nothing panics meanwhile") = true;
+        self.0.1.notify_all();
     }
-}
 
-impl Reopen for std::path::Path {
-    fn reopen(&self) -> impl Store {
-        SledStore::open(self).expect("the folder holds a store that nobody has open")
+    /// Blocks the thread until the gate is open.
+    pub fn pass(&self) {
+        let is_open = self.0.0.lock().expect("nothing panics meanwhile");
+        let _open = self
+            .0
+            .1
+            .wait_while(is_open, |is_open| !*is_open)
+            .expect("nothing panics meanwhile");
     }
 }

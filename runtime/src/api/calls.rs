@@ -16,7 +16,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 /// The longest id, name or key, in bytes.
-const NAME_MAX: usize = 256;
+pub(super) const NAME_MAX: usize = 256;
 
 /// A start; from [`Runtime::start`](crate::Runtime::start).
 #[must_use = "nothing is started until this is awaited"]
@@ -194,6 +194,10 @@ impl<'a, T: Serialize + ?Sized> Signal<'a, T> {
             1..=NAME_MAX => Ok(()),
             size => Err(SignalError::BadName { what, size }),
         };
+        // No instance has such an id, and no store takes a write with it.
+        if !(1..=NAME_MAX).contains(&id.len()) {
+            return Err(signal_unknown(id));
+        }
         within("name", name)?;
         dedup_key
             .as_deref()

@@ -1,7 +1,7 @@
 //! The runtime: starting instances and reaching them by id.
 
 use super::builder::Builder;
-use super::calls::{Signal, Start};
+use super::calls::{NAME_MAX, Signal, Start};
 use super::error::{RuntimeError, SignalError};
 use super::handle::Handle;
 use super::inspect::{self, HistoryEntry, InstanceStatus, List};
@@ -200,6 +200,10 @@ pub(super) async fn write(
 }
 
 pub(super) async fn cancel(engine: &Arc<Engine>, id: &str, reason: &str) -> Result<CancelAnswer, RuntimeError> {
+    // No instance has such an id, and no store takes a write with it.
+    if !(1..=NAME_MAX).contains(&id.len()) {
+        return Err(RuntimeError::UnknownInstance { id: id.to_owned() });
+    }
     let request = Write::Cancel {
         id: id.to_owned(),
         reason: reason.to_owned(),

@@ -241,7 +241,8 @@ impl Engine {
     pub(super) fn alarm(&self, instance: InstanceNumber) {
         let live = self.lock_live().get(&instance).cloned();
         if let Some(live) = live {
-            live.wake();
+            // If its task has ended, there is nothing to wake.
+            live.post(|mail| mail.alarm_went_off = true);
         }
     }
 

@@ -174,7 +174,14 @@ impl Task {
         let mail = self.live.collect(context.waker());
         let queries = match self.read(mail, future) {
             Ok(queries) => queries,
-            Err(Gone) => return self.leave(future),
+            Err(Gone { ended }) => {
+                let left = self.leave(future);
+                // Only after leaving: whoever asks from now on finds the end in the store, and nobody waits in vain.
+                if let Some(end) = ended {
+                    self.announce(end);
+                }
+                return left;
+            }
         };
         if self.engine.is_stopped() {
             drop_future(future);
@@ -206,6 +213,10 @@ impl Task {
     }
 
     fn read(&mut self, mail: Mail, future: &mut Option<Run<'_>>) -> Result<Vec<Query>, Gone> {
+        if mail.alarm_went_off {
+            // One that was set meanwhile is set anew by `rest`.
+            self.engine.alarms.arm(self.live.number, self.armed.take(), None);
+        }
         for signal in mail.signals {
             self.machine().offer_signal(signal);
         }
@@ -215,8 +226,7 @@ impl Task {
                 Ok(true) => {
                     if let Commit::Last(end) = commit {
                         self.late_cancel |= mail.cancel.is_some();
-                        self.announce(end);
-                        return Err(Gone);
+                        return Err(Gone { ended: Some(end) });
                     }
                     let now = self.engine.clock.now();
                     if !self.engine.is_draining() {
@@ -226,9 +236,9 @@ impl Task {
                 Ok(false) => {
                     self.span
                         .in_scope(|| tracing::error!("another writer owns this instance; it stops here"));
-                    return Err(Gone);
+                    return Err(Gone { ended: None });
                 }
-                Err(_) => return Err(Gone),
+                Err(_) => return Err(Gone { ended: None }),
             }
         }
         if let Some(reason) = mail.cancel {
@@ -507,10 +517,6 @@ impl Task {
     /// Sets the alarm, or parks: only the store knows the instance then.
     fn rest(&mut self, future: &mut Option<Run<'_>>) -> Poll<()> {
         let (now, is_going) = (self.engine.clock.now(), self.end.is_none());
-        if self.armed.is_some_and(|armed| armed <= now) {
-            // The alarm has taken the entry out; removing it again is harmless, keeping it in mind is not.
-            self.engine.alarms.arm(self.live.number, self.armed.take(), None);
-        }
         // After the end nothing falls due any more.
         let due = self.machine().next_due().filter(|_| is_going);
         let resting = self.status() == Status::Waiting;
@@ -547,8 +553,10 @@ impl Task {
 
 type Query = tokio::sync::oneshot::Sender<(Status, Activity)>;
 
-/// The task has nothing more to do.
-struct Gone;
+/// The task has nothing more to do. `ended` is durable.
+struct Gone {
+    ended: Option<End>,
+}
 
 /// Dropping is cancelling: bodies end where they are. A body whose drop panics must not take the engine along.
 fn drop_future(future: &mut Option<Run<'_>>) {

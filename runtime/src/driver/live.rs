@@ -31,11 +31,20 @@ pub(crate) struct Mail {
     pub(crate) cancel: Option<String>,
     pub(crate) receipt: Option<Result<bool, CommitError>>,
     pub(crate) queries: Vec<oneshot::Sender<(Status, Activity)>>,
+    /// The alarm went off and is not set any more, whatever the clock says by now.
+    pub(crate) alarm_went_off: bool,
 }
 
 impl Mail {
     fn is_empty(&self) -> bool {
-        self.signals.is_empty() && self.cancel.is_none() && self.receipt.is_none() && self.queries.is_empty()
+        let Self {
+            signals,
+            cancel,
+            receipt,
+            queries,
+            alarm_went_off,
+        } = self;
+        signals.is_empty() && cancel.is_none() && receipt.is_none() && queries.is_empty() && !alarm_went_off
     }
 }
 

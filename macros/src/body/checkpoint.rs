@@ -10,6 +10,7 @@ use syn::{Block, Expr, ExprClosure, ReturnType, Token};
 
 use crate::body::tail;
 use crate::krate::{self, Krate};
+use crate::names::{Meaning, Names};
 
 /// One of the macros, told by the last segment of its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,17 +53,23 @@ impl Kind {
         }
     }
 
-    /// By the last segment, so that `steadfast::step!` and a renamed crate's `sf::step!` are found too. A path into
-    /// another well-known crate (`tokio::join!`) is not one of ours.
-    pub(crate) fn of(path: &syn::Path) -> Option<Self> {
-        let first = path.segments.first()?.ident.unraw().to_string();
-        let last = path.segments.last()?.ident.unraw().to_string();
-        let foreign = path.segments.len() > 1 && FOREIGN.contains(&first.as_str());
-        if foreign {
-            None
-        } else {
-            Self::ALL.into_iter().find(|kind| last == kind.name())
+    /// By the last segment, so that `steadfast::step!` and a renamed crate's `sf::step!` are found too. What comes from
+    /// another well-known crate, by its path or by a `use` in sight, is not one of ours.
+    pub(crate) fn of(path: &syn::Path, names: &Names) -> Option<Self> {
+        let kind = Self::named(&path.segments.last()?.ident)?;
+        match names.meaning(path) {
+            Meaning::Foreign(path) | Meaning::Unknown(path) if path.len() > 1 => {
+                let foreign = path.first().is_some_and(|first| FOREIGN.contains(&first.as_str()));
+                (!foreign).then_some(kind)
+            }
+            Meaning::Foreign(_) | Meaning::Unknown(_) | Meaning::Own => Some(kind),
         }
+    }
+
+    /// By its bare name.
+    pub(crate) fn named(name: &syn::Ident) -> Option<Self> {
+        let name = name.unraw();
+        Self::ALL.into_iter().find(|kind| name == kind.name())
     }
 
     /// How it is written, for messages.

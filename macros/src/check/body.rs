@@ -1,18 +1,16 @@
 //! Checks how checkpoints are written in the body, and what they are named.
 //! Absent on purpose: whether their contents are deterministic, which is `lint`'s.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use proc_macro2::{TokenStream, TokenTree};
-use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprAsync, ExprAwait, ExprClosure, Item, Lit, LitStr, Macro};
 
 use crate::body::checkpoint::{Body, Checkpoint, Kind};
-use crate::body::known;
 use crate::body::walk::{Observer, walk};
 use crate::diagnostics::Diagnostics;
 use crate::message::{self, Message};
+use crate::names::Names;
 
 /// Names are stored with every event.
 const NAME_MAX: usize = 256;
@@ -20,18 +18,18 @@ const NAME_MAX: usize = 256;
 const JOIN_MAX: usize = 12;
 const RACE_BRANCHES: std::ops::RangeInclusive<usize> = 2..=8;
 
-pub(crate) fn check(block: &Block, diagnostics: &mut Diagnostics) {
+pub(crate) fn check(block: &Block, names: &Names, diagnostics: &mut Diagnostics) {
     let mut checks = Checks {
         diagnostics,
-        names: BTreeMap::new(),
+        names: BTreeSet::new(),
     };
-    walk(block, &mut checks);
+    walk(block, names, &mut checks);
 }
 
 struct Checks<'d> {
     diagnostics: &'d mut Diagnostics,
     /// Names of steps and sleeps so far. Signals may repeat: waiting again for the same signal takes the next one.
-    names: BTreeMap<(Kind, String), ()>,
+    names: BTreeSet<(Kind, String)>,
 }
 
 impl Observer for Checks<'_> {
@@ -42,13 +40,6 @@ impl Observer for Checks<'_> {
         }) = expression
         {
             self.diagnostics.at(asyncness, &message::ASYNC_CLOSURE, &[]);
-        }
-    }
-
-    fn macro_call(&mut self, mac: &Macro) {
-        if !known::is_known(mac) && waits(mac.tokens.clone()) {
-            self.diagnostics
-                .at(&mac.path, &message::HIDDEN_CHECKPOINT, &[&last_segment(&mac.path)]);
         }
     }
 
@@ -102,7 +93,7 @@ impl Checks<'_> {
 
     fn unique_name(&mut self, kind: Kind, name: &Expr) {
         let Some(literal) = self.name(kind, name) else { return };
-        if self.names.insert((kind, literal.value()), ()).is_some() {
+        if !self.names.insert((kind, literal.value())) {
             let in_a_loop = if kind == Kind::Step {
                 ", and told apart by `.key(…)`"
             } else {
@@ -198,33 +189,4 @@ impl<'ast> Visit<'ast> for BareAwaits<'_> {
     fn visit_expr_async(&mut self, _: &'ast ExprAsync) {}
     fn visit_expr_closure(&mut self, _: &'ast ExprClosure) {}
     fn visit_item(&mut self, _: &'ast Item) {}
-}
-
-fn last_segment(path: &syn::Path) -> String {
-    path.segments
-        .last()
-        .map(|last| last.ident.unraw().to_string())
-        .unwrap_or_default()
-}
-
-/// True when these tokens hold an `.await` or one of our macros.
-fn waits(tokens: TokenStream) -> bool {
-    let mut before: Option<TokenTree> = None;
-    tokens.into_iter().any(|tree| {
-        let found = match &tree {
-            TokenTree::Group(group) => waits(group.stream()),
-            TokenTree::Ident(ident) => ident == "await" && is_punct(before.as_ref(), '.'),
-            TokenTree::Punct(punct) if punct.as_char() == '!' => match &before {
-                Some(TokenTree::Ident(name)) => Kind::of(&name.clone().into()).is_some(),
-                _ => false,
-            },
-            TokenTree::Punct(_) | TokenTree::Literal(_) => false,
-        };
-        before = Some(tree);
-        found
-    })
-}
-
-fn is_punct(tree: Option<&TokenTree>, character: char) -> bool {
-    matches!(tree, Some(TokenTree::Punct(punct)) if punct.as_char() == character)
 }

@@ -148,9 +148,10 @@ impl Attributes {
     }
 }
 
-/// `argument0`, `argument1` …: names that no user code can see, since they are spanned at the macro.
+/// `__argument0`, `__argument1` …: no user code can see them, since they are spanned at the macro. Their odd spelling keeps
+/// them from meaning a constant or a unit struct of the user's, which would win over a binding.
 pub(crate) fn argument(index: usize) -> Ident {
-    format_ident!("argument{}", index, span = proc_macro2::Span::mixed_site())
+    format_ident!("__argument{}", index, span = proc_macro2::Span::mixed_site())
 }
 
 /// The name if the pattern is nothing but a name: `order`, `mut order`.

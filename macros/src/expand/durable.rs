@@ -44,8 +44,8 @@ pub(crate) fn expand(function: &ItemFn, krate: &Krate) -> TokenStream {
 fn declared(signature: &Signature) -> TokenStream {
     match model::output(signature) {
         Some(output) if Mentions::of(output, signature).impl_trait.is_none() => quote! {
-            if let ::core::option::Option::Some(declared) = ::core::option::Option::None::<#output> {
-                return declared;
+            if let ::core::option::Option::Some(__declared) = ::core::option::Option::None::<#output> {
+                return __declared;
             }
         },
         _ => TokenStream::new(),

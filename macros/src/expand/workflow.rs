@@ -99,7 +99,7 @@ fn implementation(function: &ItemFn, args: &Args, krate: &Krate, soundness: Soun
                 #states
             }
 
-            fn run<'states>(input: Self::Input, states: &'states #all_states) -> #run_type<'states> #run
+            fn run<'states>(__input: Self::Input, __states: &'states #all_states) -> #run_type<'states> #run
         }
     }
 }
@@ -174,7 +174,7 @@ fn run(function: &ItemFn, krate: &Krate) -> TokenStream {
             }
             Parameter::State { attributes, reference } => {
                 let (kind, attributes) = (&reference.elem, configuration(attributes));
-                arguments.push(quote!(#(#attributes)* states.get::<#kind>()));
+                arguments.push(quote!(#(#attributes)* __states.get::<#kind>()));
             }
             Parameter::Receiver(_) => {}
         }
@@ -185,7 +185,7 @@ fn run(function: &ItemFn, krate: &Krate) -> TokenStream {
         several => quote!((#(#several,)*)),
     };
     let unused = if arguments.len() == inputs.len() {
-        quote!(let _ = states;)
+        quote!(let _ = __states;)
     } else {
         TokenStream::new()
     };
@@ -195,13 +195,13 @@ fn run(function: &ItemFn, krate: &Krate) -> TokenStream {
     let (plain, storable) = (krate.private("PlainError", here), krate.private("StorableError", here));
     quote! {{
         #unused
-        let #pattern = input;
-        #run(#call, |error: &Self::Error| {
+        let #pattern = __input;
+        #run(#call, |__error: &Self::Error| {
             #[allow(unused_imports)]
             use #plain as _;
             #[allow(unused_imports)]
             use #storable as _;
-            (&&#probe(error)).details()
+            (&&#probe(__error)).details()
         })
     }}
 }

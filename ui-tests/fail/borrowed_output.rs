@@ -1,0 +1,9 @@
+//! Borrowed output.
+use steadfast::prelude::*;
+
+#[workflow]
+async fn workflow() -> Result<&str, BoxError> {
+    Ok("a")
+}
+
+fn main() {}

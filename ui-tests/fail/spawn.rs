@@ -1,0 +1,13 @@
+//! Tasks and threads.
+use steadfast::prelude::*;
+use std::thread;
+
+#[workflow]
+async fn workflow() -> Result<(), BoxError> {
+    tokio::spawn(async { 1 });
+    let thread = thread::spawn(|| ());
+    drop(thread);
+    Ok(())
+}
+
+fn main() {}

@@ -191,6 +191,10 @@ impl Checkpoint {
             }
             Self::Group { kind, branches } => {
                 let group = call(kind.name());
+                let branches = branches.iter().map(|branch| {
+                    let checked = krate.private_over("branch", branch);
+                    quote_spanned!(krate::start(branch)=> #checked(#branch))
+                });
                 quote_spanned!(span=> #group((#(#branches,)*)))
             }
             Self::Recorded { kind, range: None } => {
@@ -235,7 +239,10 @@ impl Body {
                 quote_spanned!(span=> |_| #body)
             }
             Self::Closure(closure) => expand_closure(closure, krate),
-            Self::Future(future) => quote_spanned!(span=> |_| #future),
+            Self::Future(future) => {
+                let future = checked(future, krate);
+                quote_spanned!(span=> |_| #future)
+            }
         }
     }
 }
@@ -248,8 +255,15 @@ fn async_block(block: &Block, krate: &Krate) -> TokenStream {
         let boxed = krate.private("boxed", span);
         quote_spanned!(span=> #boxed(#body))
     } else {
-        body
+        let checked = krate.private("body", span);
+        quote_spanned!(span=> #checked(#body))
     }
+}
+
+/// The body's future, behind a call that reports at the user's expression if it is none.
+fn checked(future: &Expr, krate: &Krate) -> TokenStream {
+    let body = krate.private_over("body", future);
+    quote_spanned!(krate::start(future)=> #body(#future))
 }
 
 /// An async closure owns its parameter while its future runs and borrows everything else, which `|attempt| async …`
@@ -276,8 +290,8 @@ fn expand_closure(closure: &ExprClosure, krate: &Krate) -> TokenStream {
         }
         Some(block) => block.to_token_stream(),
         None => {
-            let future = &closure.body;
-            quote_spanned!(krate::start(future)=> { #future.await })
+            let future = checked(&closure.body, krate);
+            quote!({ #future.await })
         }
     };
     quote_spanned!(span=> #(#attributes)* async |#inputs| #body)

@@ -65,7 +65,7 @@ impl Rewrite<'_> {
         if let Expr::Await(wait) = expression {
             let awaited = &wait.base;
             let span = krate::start(awaited);
-            let guard = self.krate.private("guard", span);
+            let guard = self.krate.private_over("guard", awaited);
             *wait.base = Expr::Verbatim(quote_spanned!(span=> #guard(#awaited)));
         }
     }
@@ -198,7 +198,7 @@ mod tests {
     fn step_bodies_and_nested_items_stay_as_they_are() {
         assert_eq!(
             rewritten(r#"step!("n", { a.await });"#),
-            r#"step!(@__steadfast_durable{step("n",|_|async{a.await})});"#
+            r#"step!(@__steadfast_durable{step("n",|_|body(async{a.await}))});"#
         );
         assert_eq!(rewritten("async fn f() { a.await }"), "asyncfnf(){a.await");
     }

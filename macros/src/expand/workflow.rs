@@ -196,7 +196,7 @@ fn run(function: &ItemFn, krate: &Krate) -> TokenStream {
     quote! {{
         #unused
         let #pattern = __input;
-        #run(#call, |__error: &Self::Error| {
+        #run::<Self, _>(#call, |__error: &Self::Error| {
             #[allow(unused_imports)]
             use #plain as _;
             #[allow(unused_imports)]

@@ -4,7 +4,7 @@ use super::durable::{DurableFuture, IntoDurable};
 use crate::driver::turn;
 use crate::failure::Elapsed;
 use crate::machine::{Delivery, Fault, Location, OpenNo, Path};
-use crate::payload::{self, Payload, Storable};
+use crate::payload::{Payload, Storable};
 use crate::time::Timestamp;
 use std::any::TypeId;
 use std::fmt::Display;
@@ -91,6 +91,7 @@ pub fn sleep(name: &'static str, duration: impl IntoDeadline) -> Sleep {
     })
 }
 
+#[diagnostic::do_not_recommend]
 impl DurableFuture for Sleep {
     type Output = ();
 
@@ -135,9 +136,7 @@ pub fn signal<T: Storable>(name: &'static str) -> SignalWait<T> {
 }
 
 fn check<T: Storable>(bytes: &[u8]) -> Result<(), String> {
-    payload::decode::<T>(bytes)
-        .map(|_| ())
-        .map_err(|error| error.to_string())
+    T::restored(bytes).map(|_| ()).map_err(|error| error.to_string())
 }
 
 impl<T: Storable> SignalWait<T> {
@@ -171,7 +170,7 @@ impl<T: Storable> SignalWait<T> {
         });
         match polled {
             Poll::Pending => Poll::Pending,
-            Poll::Ready(Delivery::Signal(Payload(bytes))) => match payload::decode(&bytes) {
+            Poll::Ready(Delivery::Signal(Payload(bytes))) => match T::restored(&bytes) {
                 Ok(value) => Poll::Ready(Some(value)),
                 Err(error) => {
                     let message = format!("the signal received by `{path}` cannot be read: {error}");
@@ -184,6 +183,7 @@ impl<T: Storable> SignalWait<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Storable> DurableFuture for SignalWait<T> {
     type Output = T;
 
@@ -202,6 +202,7 @@ pub struct TimedSignal<T> {
     wait: SignalWait<T>,
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Storable> IntoDurable for TimedSignal<T> {
     type Output = Result<T, Elapsed>;
     type Durable = TimedSignalFuture<T>;
@@ -227,6 +228,7 @@ pub struct TimedSignalFuture<T> {
     wait: SignalWait<T>,
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Storable> DurableFuture for TimedSignalFuture<T> {
     type Output = Result<T, Elapsed>;
 

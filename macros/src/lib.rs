@@ -99,7 +99,7 @@ fn checkpoint(kind: Kind, tokens: TokenStream) -> TokenStream {
 fn outside(kind: Kind) -> proc_macro2::TokenStream {
     let remedy = match kind {
         Kind::Now | Kind::Random | Kind::Uuid => {
-            "take the value before the step and use it inside; elsewhere use the ordinary function"
+            "take the value before the step and use it inside; or draw it in the step by ordinary means, which are all allowed there"
         }
         _ => "move it into the workflow's own code, or mark the function it is in with `#[durable]`",
     };

@@ -7,3 +7,8 @@ async fn workflow() -> Result<&str, BoxError> {
 }
 
 fn main() {}
+
+#[workflow]
+async fn for_ever() -> Result<Option<&'static str>, BoxError> {
+    Ok(Some("a"))
+}

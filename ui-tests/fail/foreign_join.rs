@@ -1,4 +1,5 @@
 //! Joins of other crates.
+#![allow(unused_imports)]
 use steadfast::{BoxError, secs, sleep, workflow};
 use tokio::try_join;
 

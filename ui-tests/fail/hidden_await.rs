@@ -1,4 +1,5 @@
 //! Waiting inside a macro that nobody knows.
+#![allow(unused_macros)]
 use steadfast::prelude::*;
 
 macro_rules! first {

@@ -1,4 +1,5 @@
 //! All mistakes are reported in one go, and nothing else is.
+use steadfast::Workflow;
 use steadfast::prelude::*;
 use steadfast_ui_tests::Shop;
 

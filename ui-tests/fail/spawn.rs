@@ -1,4 +1,5 @@
 //! Tasks and threads.
+#![allow(unused_imports)]
 use steadfast::prelude::*;
 use std::thread;
 

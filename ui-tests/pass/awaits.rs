@@ -1,6 +1,7 @@
 //! An `.await` is guarded wherever an expression can stand.
 #![deny(warnings)]
 
+use steadfast::DurableFuture;
 use steadfast::prelude::*;
 use steadfast_ui_tests::{Approval, Order, Shop, ShopError, fetch};
 

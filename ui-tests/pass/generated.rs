@@ -1,6 +1,7 @@
 //! Workflows written by `macro_rules!`, and inside functions.
 #![deny(warnings)]
 
+use steadfast::Workflow;
 use steadfast::prelude::*;
 
 macro_rules! workflow_for {

@@ -2,6 +2,7 @@
 #![deny(warnings)]
 
 use steadfast::prelude::*;
+use steadfast::{Uuid, Workflow};
 use steadfast_ui_tests::{Approval, Order, Shop, ShopError};
 
 /// Charges, packs, ships.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use steadfast::Workflow;
 use steadfast::prelude::*;
 use steadfast_ui_tests::{Line, Shop, ShopError};
 

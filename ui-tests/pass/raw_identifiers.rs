@@ -1,6 +1,7 @@
 //! `r#type` is a good name for a workflow, a parameter and a variable; the stored name has no `r#`.
 #![deny(warnings)]
 
+use steadfast::Workflow;
 use steadfast::prelude::*;
 
 #[workflow]

@@ -6,6 +6,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
+use syn::visit::Visit;
+use syn::visit_mut::VisitMut;
 use syn::{Block, Expr, ExprClosure, ReturnType, Token};
 
 use crate::body::tail;
@@ -101,6 +103,10 @@ const FOREIGN: [&str; 9] = [
     "macro_rules_attribute",
 ];
 
+/// Both are tuples, and the runtime has that many implementations.
+pub(crate) const JOIN_MAX: usize = 12;
+pub(crate) const RACE_BRANCHES: std::ops::RangeInclusive<usize> = 2..=8;
+
 /// A checkpoint macro that was understood.
 pub(crate) enum Checkpoint {
     Step { name: Expr, body: Body },
@@ -153,6 +159,22 @@ impl Checkpoint {
         parse.parse2(tokens)
     }
 
+    /// True if the call it stands for has a chance to compile: otherwise `check` has reported it.
+    pub(crate) fn fits(&self) -> bool {
+        match self {
+            Self::Step {
+                body: Body::Closure(closure),
+                ..
+            } => closure.inputs.len() == 1,
+            Self::Group {
+                kind: Kind::Race,
+                branches,
+            } => RACE_BRANCHES.contains(&branches.len()),
+            Self::Group { branches, .. } => branches.len() <= JOIN_MAX,
+            Self::Step { .. } | Self::Sleep { .. } | Self::Signal { .. } | Self::Recorded { .. } => true,
+        }
+    }
+
     /// The parts that are workflow code themselves. A step's body is not.
     pub(crate) fn workflow_parts(&self) -> Vec<&Expr> {
         match self {
@@ -160,6 +182,13 @@ impl Checkpoint {
             Self::Sleep { name, deadline } => vec![name, deadline],
             Self::Group { branches, .. } => branches.iter().collect(),
             Self::Recorded { range, .. } => range.iter().collect(),
+        }
+    }
+
+    pub(crate) fn name_mut(&mut self) -> Option<&mut Expr> {
+        match self {
+            Self::Step { name, .. } | Self::Sleep { name, .. } | Self::Signal { name } => Some(name),
+            Self::Group { .. } | Self::Recorded { .. } => None,
         }
     }
 
@@ -215,6 +244,10 @@ impl Checkpoint {
 /// `name, value` with an optional comma after it.
 fn named_with<T: Parse>(input: ParseStream<'_>) -> syn::Result<(Expr, T)> {
     let name = input.parse()?;
+    if input.is_empty() {
+        // So that the error says that it is about the end.
+        return Err(input.error("expected a comma and a value"));
+    }
     input.parse::<Token![,]>()?;
     let value = input.parse()?;
     input.parse::<Option<Token![,]>>()?;
@@ -222,6 +255,22 @@ fn named_with<T: Parse>(input: ParseStream<'_>) -> syn::Result<(Expr, T)> {
 }
 
 impl Body {
+    pub(crate) fn visit<'ast>(&'ast self, visitor: &mut impl Visit<'ast>) {
+        match self {
+            Self::Block(block) => visitor.visit_block(block),
+            Self::Closure(closure) => visitor.visit_expr_closure(closure),
+            Self::Future(future) => visitor.visit_expr(future),
+        }
+    }
+
+    pub(crate) fn visit_mut(&mut self, visitor: &mut impl VisitMut) {
+        match self {
+            Self::Block(block) => visitor.visit_block_mut(block),
+            Self::Closure(closure) => visitor.visit_expr_closure_mut(closure),
+            Self::Future(future) => visitor.visit_expr_mut(future),
+        }
+    }
+
     fn new(body: Expr) -> Self {
         match body {
             Expr::Block(block) if block.label.is_none() && block.attrs.is_empty() => Self::Block(block.block),

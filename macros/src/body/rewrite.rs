@@ -8,6 +8,8 @@ use syn::{Attribute, Block, Expr, ExprMacro, Item, Macro, Stmt, StmtMacro, parse
 
 use crate::body::checkpoint::{self, Checkpoint, Kind};
 use crate::body::known::{self, Piece};
+use crate::check::body::string_literal;
+use crate::check::step_body;
 use crate::krate::{self, Krate};
 use crate::lint::{self, Lints};
 use crate::names::Names;
@@ -43,6 +45,9 @@ impl Rewrite<'_> {
     fn call(&mut self, mac: &mut Macro) {
         if let Some(kind) = Kind::of(&mac.path, self.names) {
             if let Ok(mut checkpoint) = Checkpoint::parse(kind, mac.tokens.clone()) {
+                if self.refused.is_some() {
+                    refuse_parts(&mut checkpoint);
+                }
                 checkpoint
                     .workflow_parts_mut()
                     .into_iter()
@@ -80,6 +85,32 @@ impl Rewrite<'_> {
         }
     }
 
+    /// Turns what was reported into what was probably meant, where that is plain: its type is then the right one.
+    fn stand_in(&self, expression: &mut Expr, lints: &Lints<'_>) {
+        match expression {
+            // `tokio::join!(a, b)` → `join!(a, b).await`
+            Expr::Macro(call) if lints.macro_must_go(&call.mac) => {
+                let Some(last) = call.mac.path.segments.last().map(|last| last.ident.clone()) else {
+                    return;
+                };
+                if matches!(Kind::named(&last), Some(Kind::Join | Kind::TryJoin)) {
+                    let krate = self.krate.at(last.span());
+                    call.mac.path = parse_quote_spanned!(last.span()=> #krate::#last);
+                    call.mac.delimiter = syn::MacroDelimiter::Paren(syn::token::Paren::default());
+                    *expression = parse_quote_spanned!(krate::start(expression)=> #expression.await);
+                }
+            }
+            // `async |x| …` → `|x| async move { … }`
+            Expr::Closure(closure) if closure.asyncness.is_some() => {
+                closure.asyncness = None;
+                closure.output = syn::ReturnType::Default;
+                let body = &closure.body;
+                *closure.body = parse_quote_spanned!(krate::start(body)=> async move { #body });
+            }
+            _ => {}
+        }
+    }
+
     /// True for what has been reported and would be reported again, and for every method call, field, `?` and `.await`
     /// on it, whose type is then unknown.
     fn is_refused(&self, expression: &Expr) -> bool {
@@ -99,7 +130,7 @@ impl Rewrite<'_> {
 
     fn is_refused_macro(&self, mac: &Macro) -> bool {
         match Kind::of(&mac.path, self.names) {
-            Some(kind) => Checkpoint::parse(kind, mac.tokens.clone()).is_err(),
+            Some(kind) => !Checkpoint::parse(kind, mac.tokens.clone()).is_ok_and(|checkpoint| checkpoint.fits()),
             None => self.refused.is_some_and(|lints| {
                 lints.macro_must_go(mac) || (!known::is_known(mac) && known::waits(mac.tokens.clone()))
             }),
@@ -109,6 +140,9 @@ impl Rewrite<'_> {
 
 impl VisitMut for Rewrite<'_> {
     fn visit_expr_mut(&mut self, expression: &mut Expr) {
+        if let Some(lints) = self.refused {
+            self.stand_in(expression, lints);
+        }
         if self.is_refused(expression) {
             *expression = refused(krate::start(expression));
             return;
@@ -127,7 +161,7 @@ impl VisitMut for Rewrite<'_> {
         if let Stmt::Macro(StmtMacro { attrs, mac, .. }) = statement {
             lint::strip(attrs);
             if self.is_refused_macro(mac) {
-                *mac = parse_quote_spanned!(krate::start(mac)=> ::core::todo!());
+                *mac = parse_quote_spanned!(krate::start(mac)=> ::core::todo! {});
             } else {
                 self.call(mac);
             }
@@ -141,6 +175,18 @@ impl VisitMut for Rewrite<'_> {
     }
 
     fn visit_item_mut(&mut self, _: &mut Item) {}
+}
+
+/// Takes reported mistakes out of a checkpoint that can stay.
+fn refuse_parts(checkpoint: &mut Checkpoint) {
+    if let Some(name) = checkpoint.name_mut()
+        && string_literal(name).is_none()
+    {
+        *name = parse_quote_spanned!(krate::start(name)=> "");
+    }
+    if let Checkpoint::Step { body, .. } = checkpoint {
+        step_body::without_mistakes(body);
+    }
 }
 
 /// Fits everywhere, and says nothing of its own.

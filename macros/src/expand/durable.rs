@@ -67,11 +67,20 @@ fn parameters(signature: &Signature) -> (TokenStream, TokenStream) {
             .collect();
         let pattern = (*typed.pat).clone();
         // A plain name stays, since editors show it where the function is called.
-        let name = match plain_name(&pattern) {
-            Some(plain) if !plain.ident.to_string().starts_with('_') => plain.ident.clone(),
-            _ => argument(index),
+        let (name, whole) = match plain_name(&pattern) {
+            Some(plain) if !plain.ident.to_string().starts_with('_') => (plain.ident.clone(), None),
+            // A pattern may leave parts behind: first the whole value goes into the future.
+            _ => {
+                let name = argument(index);
+                (name.clone(), Some(quote!(#(#configuration)* let #name = #name;)))
+            }
         };
-        owned.extend(quote!(#(#configuration)* let #pattern = #name;));
+        owned.extend(quote! {
+            #whole
+            #(#configuration)*
+            #[allow(clippy::no_effect_underscore_binding)]
+            let #pattern = #name;
+        });
         *typed.pat = Pat::Verbatim(name.to_token_stream());
     }
     (inputs.to_token_stream(), owned)

@@ -76,6 +76,7 @@ where
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the body of a step",
     label = "not an ordinary future that gives a `Result`",
+    note = "a body ends in a `Result`, even where it cannot fail: `Ok(value)`",
     note = "checkpoints, `#[durable]` functions and `async` blocks of the workflow are awaited in workflow code itself, not inside a step"
 )]
 pub trait StepBody {

@@ -2,11 +2,10 @@
 //! Absent on purpose: whether a name is a good one, which `check` decides for all names alike.
 
 use proc_macro2::TokenStream;
-use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Ident, LitInt, LitStr, Path, Token};
+use syn::{Expr, ExprLit, Ident, Lit, LitStr, Path, Token};
 
 use crate::diagnostics::Diagnostics;
 use crate::message;
@@ -38,7 +37,7 @@ impl Attribute {
 #[derive(Default)]
 pub(crate) struct Args {
     pub(crate) name: Option<LitStr>,
-    pub(crate) version: Option<LitInt>,
+    pub(crate) version: Option<u32>,
     pub(crate) krate: Option<Path>,
 }
 
@@ -48,8 +47,7 @@ struct Argument {
 }
 
 enum Value {
-    Name(LitStr),
-    Version(LitInt),
+    Literal(Expr),
     Crate(Path),
     Unknown,
 }
@@ -58,14 +56,10 @@ impl Parse for Argument {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let key = input.call(Ident::parse_any)?;
         let value = match key.to_string().as_str() {
-            "name" => input
+            "name" | "version" => input
                 .parse::<Token![=]>()
                 .and_then(|_| input.parse())
-                .map(Value::Name)?,
-            "version" => input
-                .parse::<Token![=]>()
-                .and_then(|_| input.parse())
-                .map(Value::Version)?,
+                .map(Value::Literal)?,
             "crate" => input
                 .parse::<Token![=]>()
                 .and_then(|_| Path::parse_mod_style(input))
@@ -96,10 +90,10 @@ impl Args {
     fn take(&mut self, Argument { key, value }: Argument, attribute: Attribute, diagnostics: &mut Diagnostics) {
         let workflow = attribute == Attribute::Workflow;
         let repeated = match value {
-            Value::Name(name) if workflow => self.name.replace(name).is_some(),
-            Value::Version(version) if workflow => self.take_version(version, diagnostics),
+            Value::Literal(value) if workflow && key == "name" => self.take_name(&value, diagnostics),
+            Value::Literal(value) if workflow => self.take_version(&value, diagnostics),
             Value::Crate(path) => self.krate.replace(path).is_some(),
-            Value::Name(_) | Value::Version(_) | Value::Unknown => {
+            Value::Literal(_) | Value::Unknown => {
                 let values = [attribute.name(), &key.to_string(), attribute.known_arguments()];
                 diagnostics.at(&key, &message::UNKNOWN_ARGUMENT, &values);
                 false
@@ -110,12 +104,31 @@ impl Args {
         }
     }
 
+    /// Keeps a name that is a literal; tells whether there was one before.
+    fn take_name(&mut self, value: &Expr, diagnostics: &mut Diagnostics) -> bool {
+        match value {
+            Expr::Lit(ExprLit {
+                lit: Lit::Str(name), ..
+            }) => self.name.replace(name.clone()).is_some(),
+            _ => {
+                diagnostics.at(value, &message::ARGUMENT_VALUE, &["name", "name = \"…\""]);
+                false
+            }
+        }
+    }
+
     /// Keeps a version that is a positive `u32`; tells whether there was one before.
-    fn take_version(&mut self, version: LitInt, diagnostics: &mut Diagnostics) -> bool {
-        match version.base10_parse::<u32>() {
-            Ok(0) => diagnostics.at(&version, &message::VERSION_ZERO, &[]),
-            Ok(_) => return self.version.replace(version).is_some(),
-            Err(error) => diagnostics.adopt(error),
+    fn take_version(&mut self, value: &Expr, diagnostics: &mut Diagnostics) -> bool {
+        let version = match value {
+            Expr::Lit(ExprLit {
+                lit: Lit::Int(version), ..
+            }) => version.base10_parse::<u32>().ok(),
+            _ => None,
+        };
+        match version {
+            Some(0) => diagnostics.at(value, &message::VERSION_ZERO, &[]),
+            Some(version) => return self.version.replace(version).is_some(),
+            None => diagnostics.at(value, &message::ARGUMENT_VALUE, &["version", "version = 2"]),
         }
         false
     }
@@ -127,16 +140,7 @@ impl Args {
             .map_or_else(|| function.unraw().to_string(), LitStr::value)
     }
 
-    pub(crate) fn version_tokens(&self) -> TokenStream {
-        // Without a suffix the number takes the constant's type.
-        self.version.as_ref().map_or_else(
-            || quote::quote!(1),
-            |version| {
-                version.base10_digits().parse::<u32>().map_or_else(
-                    |_| version.to_token_stream(),
-                    |number| proc_macro2::Literal::u32_unsuffixed(number).into_token_stream(),
-                )
-            },
-        )
+    pub(crate) fn version(&self) -> u32 {
+        self.version.unwrap_or(1)
     }
 }

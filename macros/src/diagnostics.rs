@@ -37,6 +37,12 @@ impl Diagnostics {
         self.errors.is_empty()
     }
 
+    /// What was reported, as text.
+    #[cfg(test)]
+    pub(crate) fn into_messages(self) -> Vec<String> {
+        self.errors.iter().map(ToString::to_string).collect()
+    }
+
     /// One `compile_error!` for each mistake; nothing when there was none.
     pub(crate) fn into_tokens(self) -> TokenStream {
         self.errors.iter().map(syn::Error::to_compile_error).collect()

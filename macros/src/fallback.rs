@@ -4,7 +4,8 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{ItemFn, parse_quote};
+use syn::visit_mut::{self, VisitMut};
+use syn::{ItemFn, Lifetime, ReturnType, TypeReference, parse_quote};
 
 use crate::args::{Args, Attribute};
 use crate::expand::workflow::Soundness;
@@ -20,7 +21,7 @@ pub(crate) fn function(
     krate: &Krate,
     soundness: Soundness,
 ) -> TokenStream {
-    repair(&mut function);
+    repair(&mut function, attribute);
     // What stands in for a refused expression never returns, and may leave variables unused.
     function
         .attrs
@@ -37,10 +38,29 @@ pub(crate) fn function(
 }
 
 /// Takes away what an async function of ours cannot be.
-fn repair(function: &mut ItemFn) {
+fn repair(function: &mut ItemFn, attribute: Attribute) {
     let signature = &mut function.sig;
     signature.asyncness.get_or_insert_with(Default::default);
     signature.constness = None;
     signature.abi = None;
     signature.variadic = None;
+    if let ReturnType::Type(_, output) = &mut signature.output
+        && attribute == Attribute::Workflow
+    {
+        Unborrowed.visit_type_mut(output);
+    }
+}
+
+/// A returned reference without anything to borrow from, which was reported, becomes one that the compiler accepts.
+struct Unborrowed;
+
+impl VisitMut for Unborrowed {
+    fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {
+        reference.lifetime = Some(parse_quote!('static));
+        visit_mut::visit_type_reference_mut(self, reference);
+    }
+
+    fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+        *lifetime = parse_quote!('static);
+    }
 }

@@ -34,6 +34,16 @@ impl Krate {
         let (krate, name) = (&self.0, Ident::new(name, span));
         respan(quote!(#krate::__private::#name), span)
     }
+
+    /// The same over the whole of `tokens`, so that the compiler underlines all of them and not only the first.
+    pub(crate) fn private_over(&self, name: &str, tokens: &impl ToTokens) -> TokenStream {
+        let path = &self.0;
+        let (path, last) = (
+            respan(quote!(#path::__private::), start(tokens)),
+            Ident::new(name, end(tokens)),
+        );
+        quote!(#path #last)
+    }
 }
 
 /// The same tokens, all at one place.
@@ -60,6 +70,18 @@ pub(crate) fn start(tokens: &impl ToTokens) -> Span {
         .next()
         .map_or_else(Span::call_site, |first| match first {
             TokenTree::Group(group) => group.span_open(),
+            other => other.span(),
+        })
+}
+
+/// Where `tokens` end.
+pub(crate) fn end(tokens: &impl ToTokens) -> Span {
+    tokens
+        .to_token_stream()
+        .into_iter()
+        .last()
+        .map_or_else(Span::call_site, |last| match last {
+            TokenTree::Group(group) => group.span_close(),
             other => other.span(),
         })
 }

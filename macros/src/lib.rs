@@ -17,6 +17,7 @@ mod krate;
 mod lint;
 mod message;
 mod model;
+mod names;
 
 use proc_macro::TokenStream;
 use quote::{quote, quote_spanned};
@@ -26,6 +27,8 @@ use body::checkpoint::{self, Kind};
 use diagnostics::Diagnostics;
 use expand::workflow::Soundness;
 use krate::Krate;
+use lint::Lints;
+use names::Names;
 
 /// Turns an `async fn` into a workflow: code that survives crashes, restarts and deploys.
 ///
@@ -70,15 +73,19 @@ fn attribute(
     } else {
         Soundness::Refused
     };
-    check::body::check(&function.block, &mut diagnostics);
+    let names = Names::of(&function);
+    check::body::check(&function.block, &names, &mut diagnostics);
+    let lints = Lints::new(&names);
+    lints.check(&function, &mut diagnostics);
     let krate = Krate::new(args.krate.take());
-    body::rewrite::rewrite(&mut function.block, &krate);
     if diagnostics.is_empty() {
+        body::rewrite::rewrite(&mut function.block, &krate, &names);
         return match attribute {
             Attribute::Workflow => expand::workflow::expand(&function, &args, &krate, Soundness::Sound),
             Attribute::Durable => expand::durable::expand(&function, &krate),
         };
     }
+    body::rewrite::rewrite_refused(&mut function.block, &krate, &names, &lints);
     let item = fallback::function(function, attribute, &args, &krate, soundness);
     let errors = diagnostics.into_tokens();
     quote!(#errors #item)
@@ -92,7 +99,7 @@ fn checkpoint(kind: Kind, tokens: TokenStream) -> TokenStream {
 fn outside(kind: Kind) -> proc_macro2::TokenStream {
     let remedy = match kind {
         Kind::Now | Kind::Random | Kind::Uuid => {
-            "take the value before the step and use it inside; elsewhere use the ordinary function"
+            "take the value before the step and use it inside; or draw it in the step by ordinary means, which are all allowed there"
         }
         _ => "move it into the workflow's own code, or mark the function it is in with `#[durable]`",
     };

@@ -80,6 +80,12 @@ pub(crate) const NO_RETURN_TYPE: Message = Message {
     remedy: "add `-> Result<T, E>`, where `E` is anything that converts into a boxed error; `Result<(), BoxError>` will do",
 };
 
+pub(crate) const NO_RESULT: Message = Message {
+    text: "a workflow returns a `Result`, and not `{0}`",
+    reason: "its outcome is stored either as a value or as a failure",
+    remedy: "write `-> Result<{0}, E>`, where `E` is anything that converts into a boxed error, such as `BoxError`",
+};
+
 pub(crate) const BORROWED_OUTPUT: Message = Message {
     text: "a workflow cannot return a borrowed value",
     reason: "its result is stored, and read back when what it borrowed from is long gone",
@@ -136,6 +142,12 @@ pub(crate) const REPEATED_ARGUMENT: Message = Message {
     remedy: "remove one",
 };
 
+pub(crate) const ARGUMENT_VALUE: Message = Message {
+    text: "`{0}` is written `{1}`",
+    reason: "it is part of what is stored, so it must be plain in the source",
+    remedy: "write a literal",
+};
+
 pub(crate) const VERSION_ZERO: Message = Message {
     text: "versions count from 1",
     reason: "a workflow that says nothing is version 1",
@@ -178,8 +190,7 @@ pub(crate) const NAME_REPEATED: Message = Message {
 
 pub(crate) const OUTSIDE: Message = Message {
     text: "`{0}!` works only in workflow code",
-    reason: "a checkpoint needs a journal, and only code directly in a `#[workflow]` or `#[durable]` function has one; a step body, \
-             a nested function and the inside of an unknown macro do not",
+    reason: "it needs the journal, which only code directly in a `#[workflow]` or `#[durable]` function has, and no step body",
     remedy: "{1}",
 };
 
@@ -199,6 +210,12 @@ pub(crate) const BARE_AWAIT_IN_BODY: Message = Message {
     text: "this `.await` is not inside an async block",
     reason: "`step!(\"name\", future)` takes the future itself and awaits it",
     remedy: "put braces around the body: `step!(\"name\", { … })`; then it may await, and ends with the result",
+};
+
+pub(crate) const BODY_ASSIGNS: Message = Message {
+    text: "a step body cannot assign to `{0}`, a variable of the workflow",
+    reason: "on replay the body does not run again, and the variable would keep its old value",
+    remedy: "let the body end in the new value, and assign what the step gives: `{0} = step!(…).await?`",
 };
 
 pub(crate) const RACE_OF_ONE: Message = Message {

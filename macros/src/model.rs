@@ -24,8 +24,12 @@ pub(crate) enum Parameter<'f> {
 
 /// The parameters in their order.
 pub(crate) fn parameters(signature: &Signature) -> Vec<Parameter<'_>> {
-    let sort = |argument| match argument {
-        &FnArg::Receiver(ref receiver) => Parameter::Receiver(receiver),
+    signature.inputs.iter().map(parameter).collect()
+}
+
+fn parameter(argument: &FnArg) -> Parameter<'_> {
+    match argument {
+        FnArg::Receiver(receiver) => Parameter::Receiver(receiver),
         FnArg::Typed(typed) => match bare(&typed.ty) {
             Type::Reference(reference) => Parameter::State {
                 attributes: &typed.attrs,
@@ -36,8 +40,7 @@ pub(crate) fn parameters(signature: &Signature) -> Vec<Parameter<'_>> {
                 kind,
             },
         },
-    };
-    signature.inputs.iter().map(sort).collect()
+    }
 }
 
 /// The type without the parentheses and invisible groups around it, which `macro_rules!` leaves.
@@ -57,12 +60,31 @@ pub(crate) fn output(signature: &Signature) -> Option<&Type> {
     }
 }
 
+/// True for what no alias can make a `Result`. About other names only the compiler knows.
+pub(crate) fn is_no_result(output: &Type) -> bool {
+    const KNOWN: &[&str] = &[
+        "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "u128", "u16", "u32", "u64", "u8",
+        "usize", "str", "String", "Vec", "Option", "Box", "BTreeMap", "HashMap",
+    ];
+    match bare(output) {
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| KNOWN.iter().any(|known| last.ident == known)),
+        Type::Infer(_) | Type::Macro(_) | Type::Verbatim(_) => false,
+        _ => true,
+    }
+}
+
 /// What a type mentions that has no meaning outside the function's signature.
 #[derive(Default)]
 pub(crate) struct Mentions {
     generics: Vec<Ident>,
     /// The first elided or named lifetime other than `'static`.
     pub(crate) lifetime: Option<TokenStream>,
+    /// The first reference, `&'static` too.
+    pub(crate) reference: Option<TokenStream>,
     /// The first `impl Trait`.
     pub(crate) impl_trait: Option<TypeImplTrait>,
     /// One of the function's own type or const parameters.
@@ -88,6 +110,11 @@ impl Mentions {
         mentions
     }
 
+    /// What keeps a type from being stored: it lives on in nothing that is read back.
+    pub(crate) fn borrow(&self) -> Option<&TokenStream> {
+        self.reference.as_ref().or(self.lifetime.as_ref())
+    }
+
     /// True when the type means the same outside the signature.
     pub(crate) fn nothing(&self) -> bool {
         self.lifetime.is_none() && self.impl_trait.is_none() && !self.generic
@@ -102,6 +129,8 @@ impl<'ast> Visit<'ast> for Mentions {
     }
 
     fn visit_type_reference(&mut self, reference: &'ast TypeReference) {
+        self.reference
+            .get_or_insert_with(|| reference.and_token.to_token_stream());
         if reference.lifetime.is_none() && self.lifetime.is_none() {
             self.lifetime = Some(reference.and_token.to_token_stream());
         }
@@ -148,9 +177,10 @@ impl Attributes {
     }
 }
 
-/// `argument0`, `argument1` …: names that no user code can see, since they are spanned at the macro.
+/// `__argument0`, `__argument1` …: no user code can see them, since they are spanned at the macro. Their odd spelling keeps
+/// them from meaning a constant or a unit struct of the user's, which would win over a binding.
 pub(crate) fn argument(index: usize) -> Ident {
-    format_ident!("argument{}", index, span = proc_macro2::Span::mixed_site())
+    format_ident!("__argument{}", index, span = proc_macro2::Span::mixed_site())
 }
 
 /// The name if the pattern is nothing but a name: `order`, `mut order`.

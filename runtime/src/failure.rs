@@ -11,6 +11,25 @@ use std::fmt;
 /// Any error, as step bodies and workflows may return it.
 pub type BoxError = Box<dyn Error + Send + Sync + 'static>;
 
+/// What step bodies and workflows may fail with: everything that converts into a [`BoxError`]. There is nothing to
+/// implement.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a step or workflow cannot fail with `{Self}`",
+    label = "not an error",
+    note = "an error implements `std::error::Error` and is `Send + Sync + 'static`; `BoxError`, `anyhow::Error`, `String` and `&str` are fine too"
+)]
+pub trait IntoFailure: 'static {
+    fn into_error(self) -> BoxError;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<BoxError> + 'static> IntoFailure for E {
+    fn into_error(self) -> BoxError {
+        self.into()
+    }
+}
+
 /// Marks an error as permanent: the step fails at once, whatever its retry policy.
 ///
 /// The mark is found anywhere in the chain of sources, so it may be wrapped. See [`permanent`].

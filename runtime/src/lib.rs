@@ -67,10 +67,10 @@ pub mod prelude {
 pub mod __private {
     pub use crate::api::chance::{now, random, random_in, uuid};
     pub use crate::api::combinator::{join, race, try_join};
-    pub use crate::api::durable::{Awaited, Block, block, guard, helper};
-    pub use crate::api::step::{boxed, step};
+    pub use crate::api::durable::{Awaited, Block, Branch, block, branch, guard, helper};
+    pub use crate::api::step::{Body, body, boxed, step};
     pub use crate::api::wait::{signal, sleep};
-    pub use crate::api::workflow::{PlainError, Probe, StorableError, WorkflowResult, run, typed};
+    pub use crate::api::workflow::{PlainError, Probe, StorableError, WorkflowResult, run};
     pub use crate::driver::code::{Ended, Run, StateType, States};
-    pub use crate::failure::TypedError;
+    pub use crate::failure::{IntoFailure, TypedError};
 }

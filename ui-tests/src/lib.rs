@@ -1,1 +1,98 @@
-//! Placeholder of the first commit.
+//! What the UI tests share: an imaginary shop, so that each case shows nothing but its point.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use steadfast::StepError;
+
+/// Input.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Order {
+    /// Who ordered it.
+    pub customer: String,
+    /// What was ordered.
+    pub lines: Vec<Line>,
+}
+
+/// One line of an order.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Line {
+    /// What.
+    pub article: String,
+    /// How many.
+    pub count: u32,
+}
+
+/// A step's result.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Payment {
+    /// Names the payment.
+    pub id: String,
+}
+
+/// Another one.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Parcel {
+    /// Names the parcel.
+    pub id: String,
+}
+
+/// A signal's value.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Approval {
+    /// The answer.
+    pub approved: bool,
+}
+
+/// State.
+#[derive(Debug, Default)]
+pub struct Shop;
+
+impl Shop {
+    /// Takes the money.
+    pub async fn charge(&self, order: &Order, key: &str) -> Result<Payment, ShopError> {
+        Ok(Payment {
+            id: format!("{}-{key}", order.customer),
+        })
+    }
+
+    /// Packs one line.
+    pub async fn pack(&self, line: &Line) -> Result<Parcel, ShopError> {
+        Ok(Parcel {
+            id: line.article.clone(),
+        })
+    }
+
+    /// Sends everything off.
+    pub async fn ship(&self, parcels: &[Parcel]) -> Result<u32, ShopError> {
+        Ok(u32::try_from(parcels.len()).unwrap_or(u32::MAX))
+    }
+}
+
+/// What the shop and its workflows fail with.
+#[derive(Debug)]
+pub enum ShopError {
+    /// Nobody approved.
+    Rejected,
+    /// A step failed for good.
+    Step(StepError),
+}
+
+impl fmt::Display for ShopError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+impl std::error::Error for ShopError {}
+
+impl From<StepError> for ShopError {
+    fn from(error: StepError) -> Self {
+        Self::Step(error)
+    }
+}
+
+/// Any future that is not durable.
+pub async fn fetch(page: &str) -> Result<String, std::io::Error> {
+    Ok(page.to_owned())
+}

@@ -6,10 +6,13 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
+use syn::visit::Visit;
+use syn::visit_mut::VisitMut;
 use syn::{Block, Expr, ExprClosure, ReturnType, Token};
 
 use crate::body::tail;
 use crate::krate::{self, Krate};
+use crate::names::{Meaning, Names};
 
 /// One of the macros, told by the last segment of its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,17 +55,23 @@ impl Kind {
         }
     }
 
-    /// By the last segment, so that `steadfast::step!` and a renamed crate's `sf::step!` are found too. A path into
-    /// another well-known crate (`tokio::join!`) is not one of ours.
-    pub(crate) fn of(path: &syn::Path) -> Option<Self> {
-        let first = path.segments.first()?.ident.unraw().to_string();
-        let last = path.segments.last()?.ident.unraw().to_string();
-        let foreign = path.segments.len() > 1 && FOREIGN.contains(&first.as_str());
-        if foreign {
-            None
-        } else {
-            Self::ALL.into_iter().find(|kind| last == kind.name())
+    /// By the last segment, so that `steadfast::step!` and a renamed crate's `sf::step!` are found too. What comes from
+    /// another well-known crate, by its path or by a `use` in sight, is not one of ours.
+    pub(crate) fn of(path: &syn::Path, names: &Names) -> Option<Self> {
+        let kind = Self::named(&path.segments.last()?.ident)?;
+        match names.meaning(path) {
+            Meaning::Foreign(path) | Meaning::Unknown(path) if path.len() > 1 => {
+                let foreign = path.first().is_some_and(|first| FOREIGN.contains(&first.as_str()));
+                (!foreign).then_some(kind)
+            }
+            Meaning::Foreign(_) | Meaning::Unknown(_) | Meaning::Own => Some(kind),
         }
+    }
+
+    /// By its bare name.
+    pub(crate) fn named(name: &syn::Ident) -> Option<Self> {
+        let name = name.unraw();
+        Self::ALL.into_iter().find(|kind| name == kind.name())
     }
 
     /// How it is written, for messages.
@@ -93,6 +102,10 @@ const FOREIGN: [&str; 9] = [
     "monoio",
     "macro_rules_attribute",
 ];
+
+/// Both are tuples, and the runtime has that many implementations.
+pub(crate) const JOIN_MAX: usize = 12;
+pub(crate) const RACE_BRANCHES: std::ops::RangeInclusive<usize> = 2..=8;
 
 /// A checkpoint macro that was understood.
 pub(crate) enum Checkpoint {
@@ -146,6 +159,22 @@ impl Checkpoint {
         parse.parse2(tokens)
     }
 
+    /// True if the call it stands for has a chance to compile: otherwise `check` has reported it.
+    pub(crate) fn fits(&self) -> bool {
+        match self {
+            Self::Step {
+                body: Body::Closure(closure),
+                ..
+            } => closure.inputs.len() == 1,
+            Self::Group {
+                kind: Kind::Race,
+                branches,
+            } => RACE_BRANCHES.contains(&branches.len()),
+            Self::Group { branches, .. } => branches.len() <= JOIN_MAX,
+            Self::Step { .. } | Self::Sleep { .. } | Self::Signal { .. } | Self::Recorded { .. } => true,
+        }
+    }
+
     /// The parts that are workflow code themselves. A step's body is not.
     pub(crate) fn workflow_parts(&self) -> Vec<&Expr> {
         match self {
@@ -153,6 +182,13 @@ impl Checkpoint {
             Self::Sleep { name, deadline } => vec![name, deadline],
             Self::Group { branches, .. } => branches.iter().collect(),
             Self::Recorded { range, .. } => range.iter().collect(),
+        }
+    }
+
+    pub(crate) fn name_mut(&mut self) -> Option<&mut Expr> {
+        match self {
+            Self::Step { name, .. } | Self::Sleep { name, .. } | Self::Signal { name } => Some(name),
+            Self::Group { .. } | Self::Recorded { .. } => None,
         }
     }
 
@@ -184,6 +220,10 @@ impl Checkpoint {
             }
             Self::Group { kind, branches } => {
                 let group = call(kind.name());
+                let branches = branches.iter().map(|branch| {
+                    let checked = krate.private_over("branch", branch);
+                    quote_spanned!(krate::start(branch)=> #checked(#branch))
+                });
                 quote_spanned!(span=> #group((#(#branches,)*)))
             }
             Self::Recorded { kind, range: None } => {
@@ -204,6 +244,10 @@ impl Checkpoint {
 /// `name, value` with an optional comma after it.
 fn named_with<T: Parse>(input: ParseStream<'_>) -> syn::Result<(Expr, T)> {
     let name = input.parse()?;
+    if input.is_empty() {
+        // So that the error says that it is about the end.
+        return Err(input.error("expected a comma and a value"));
+    }
     input.parse::<Token![,]>()?;
     let value = input.parse()?;
     input.parse::<Option<Token![,]>>()?;
@@ -211,6 +255,22 @@ fn named_with<T: Parse>(input: ParseStream<'_>) -> syn::Result<(Expr, T)> {
 }
 
 impl Body {
+    pub(crate) fn visit<'ast>(&'ast self, visitor: &mut impl Visit<'ast>) {
+        match self {
+            Self::Block(block) => visitor.visit_block(block),
+            Self::Closure(closure) => visitor.visit_expr_closure(closure),
+            Self::Future(future) => visitor.visit_expr(future),
+        }
+    }
+
+    pub(crate) fn visit_mut(&mut self, visitor: &mut impl VisitMut) {
+        match self {
+            Self::Block(block) => visitor.visit_block_mut(block),
+            Self::Closure(closure) => visitor.visit_expr_closure_mut(closure),
+            Self::Future(future) => visitor.visit_expr_mut(future),
+        }
+    }
+
     fn new(body: Expr) -> Self {
         match body {
             Expr::Block(block) if block.label.is_none() && block.attrs.is_empty() => Self::Block(block.block),
@@ -228,7 +288,10 @@ impl Body {
                 quote_spanned!(span=> |_| #body)
             }
             Self::Closure(closure) => expand_closure(closure, krate),
-            Self::Future(future) => quote_spanned!(span=> |_| #future),
+            Self::Future(future) => {
+                let future = checked(future, krate);
+                quote_spanned!(span=> |_| #future)
+            }
         }
     }
 }
@@ -241,8 +304,15 @@ fn async_block(block: &Block, krate: &Krate) -> TokenStream {
         let boxed = krate.private("boxed", span);
         quote_spanned!(span=> #boxed(#body))
     } else {
-        body
+        let checked = krate.private("body", span);
+        quote_spanned!(span=> #checked(#body))
     }
+}
+
+/// The body's future, behind a call that reports at the user's expression if it is none.
+fn checked(future: &Expr, krate: &Krate) -> TokenStream {
+    let body = krate.private_over("body", future);
+    quote_spanned!(krate::start(future)=> #body(#future))
 }
 
 /// An async closure owns its parameter while its future runs and borrows everything else, which `|attempt| async …`
@@ -269,8 +339,8 @@ fn expand_closure(closure: &ExprClosure, krate: &Krate) -> TokenStream {
         }
         Some(block) => block.to_token_stream(),
         None => {
-            let future = &closure.body;
-            quote_spanned!(krate::start(future)=> { #future.await })
+            let future = checked(&closure.body, krate);
+            quote!({ #future.await })
         }
     };
     quote_spanned!(span=> #(#attributes)* async |#inputs| #body)

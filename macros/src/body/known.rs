@@ -5,6 +5,8 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Expr, Macro};
 
+use crate::body::checkpoint::Kind;
+
 /// By the last segment of the path, as `std::format!` and `tracing::info!` are written too.
 const KNOWN: &[&str] = &[
     "anyhow",
@@ -114,6 +116,28 @@ impl ToTokens for Piece {
             Self::Other(other) => other.to_tokens(tokens),
         }
     }
+}
+
+/// True when these tokens hold an `.await` or one of our macros.
+pub(crate) fn waits(tokens: TokenStream) -> bool {
+    let mut before: Option<TokenTree> = None;
+    tokens.into_iter().any(|tree| {
+        let found = match &tree {
+            TokenTree::Group(group) => waits(group.stream()),
+            TokenTree::Ident(ident) => ident == "await" && is_punct(before.as_ref(), '.'),
+            TokenTree::Punct(punct) if punct.as_char() == '!' => match &before {
+                Some(TokenTree::Ident(name)) => Kind::named(name).is_some(),
+                _ => false,
+            },
+            TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+        };
+        before = Some(tree);
+        found
+    })
+}
+
+fn is_punct(tree: Option<&TokenTree>, character: char) -> bool {
+    matches!(tree, Some(TokenTree::Punct(punct)) if punct.as_char() == character)
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! Rewrites workflow code: awaits are guarded, async blocks become durable blocks, checkpoint macros become calls.
-//! It cannot fail. What `check` refused is replaced by something that gives no second error.
+//! It cannot fail. What was refused is replaced by something that gives no second error.
 
 use proc_macro2::Span;
 use quote::{ToTokens, quote_spanned};
@@ -8,22 +8,46 @@ use syn::{Attribute, Block, Expr, ExprMacro, Item, Macro, Stmt, StmtMacro, parse
 
 use crate::body::checkpoint::{self, Checkpoint, Kind};
 use crate::body::known::{self, Piece};
+use crate::check::body::string_literal;
+use crate::check::step_body;
 use crate::krate::{self, Krate};
-use crate::lint::allowance;
+use crate::lint::{self, Lints};
+use crate::names::Names;
 
 /// Rewrites the body of a `#[workflow]` or `#[durable]` function in place.
-pub(crate) fn rewrite(block: &mut Block, krate: &Krate) {
-    Rewrite { krate }.visit_block_mut(block);
+pub(crate) fn rewrite(block: &mut Block, krate: &Krate, names: &Names) {
+    Rewrite {
+        krate,
+        names,
+        refused: None,
+    }
+    .visit_block_mut(block);
 }
 
-struct Rewrite<'k> {
-    krate: &'k Krate,
+/// The same after something was reported, by the lints or otherwise.
+pub(crate) fn rewrite_refused(block: &mut Block, krate: &Krate, names: &Names, lints: &Lints<'_>) {
+    Rewrite {
+        krate,
+        names,
+        refused: Some(lints),
+    }
+    .visit_block_mut(block);
+}
+
+struct Rewrite<'r> {
+    krate: &'r Krate,
+    names: &'r Names,
+    /// Tells which calls have been reported, if anything has.
+    refused: Option<&'r Lints<'r>>,
 }
 
 impl Rewrite<'_> {
     fn call(&mut self, mac: &mut Macro) {
-        if let Some(kind) = Kind::of(&mac.path) {
+        if let Some(kind) = Kind::of(&mac.path, self.names) {
             if let Ok(mut checkpoint) = Checkpoint::parse(kind, mac.tokens.clone()) {
+                if self.refused.is_some() {
+                    refuse_parts(&mut checkpoint);
+                }
                 checkpoint
                     .workflow_parts_mut()
                     .into_iter()
@@ -45,9 +69,9 @@ impl Rewrite<'_> {
     fn guard(&mut self, expression: &mut Expr) {
         if let Expr::Await(wait) = expression {
             let awaited = &wait.base;
-            let guard = self.krate.private("guard", krate::start(awaited));
-            let guarded = quote_spanned!(krate::start(awaited)=> #guard(#awaited));
-            *wait.base = Expr::Verbatim(guarded);
+            let span = krate::start(awaited);
+            let guard = self.krate.private_over("guard", awaited);
+            *wait.base = Expr::Verbatim(quote_spanned!(span=> #guard(#awaited)));
         }
     }
 
@@ -60,15 +84,71 @@ impl Rewrite<'_> {
             *expression = Expr::Verbatim(quote_spanned!(span=> #(#attributes)* #block(#plain)));
         }
     }
+
+    /// Turns what was reported into what was probably meant, where that is plain: its type is then the right one.
+    fn stand_in(&self, expression: &mut Expr, lints: &Lints<'_>) {
+        match expression {
+            // `tokio::join!(a, b)` → `join!(a, b).await`
+            Expr::Macro(call) if lints.macro_must_go(&call.mac) => {
+                let Some(last) = call.mac.path.segments.last().map(|last| last.ident.clone()) else {
+                    return;
+                };
+                if matches!(Kind::named(&last), Some(Kind::Join | Kind::TryJoin)) {
+                    let krate = self.krate.at(last.span());
+                    call.mac.path = parse_quote_spanned!(last.span()=> #krate::#last);
+                    call.mac.delimiter = syn::MacroDelimiter::Paren(syn::token::Paren::default());
+                    *expression = parse_quote_spanned!(krate::start(expression)=> #expression.await);
+                }
+            }
+            // `async |x| …` → `|x| async move { … }`
+            Expr::Closure(closure) if closure.asyncness.is_some() => {
+                closure.asyncness = None;
+                closure.output = syn::ReturnType::Default;
+                let body = &closure.body;
+                *closure.body = parse_quote_spanned!(krate::start(body)=> async move { #body });
+            }
+            _ => {}
+        }
+    }
+
+    /// True for what has been reported and would be reported again, and for every method call, field, `?` and `.await`
+    /// on it, whose type is then unknown.
+    fn is_refused(&self, expression: &Expr) -> bool {
+        match expression {
+            Expr::Macro(call) => self.is_refused_macro(&call.mac),
+            Expr::Call(call) => match (&*call.func, self.refused) {
+                (Expr::Path(called), Some(lints)) => lints.must_go(&called.path),
+                _ => false,
+            },
+            Expr::Await(wait) => self.is_refused(&wait.base),
+            Expr::MethodCall(call) => self.is_refused(&call.receiver),
+            Expr::Field(field) => self.is_refused(&field.base),
+            Expr::Try(attempt) => self.is_refused(&attempt.expr),
+            _ => false,
+        }
+    }
+
+    fn is_refused_macro(&self, mac: &Macro) -> bool {
+        match Kind::of(&mac.path, self.names) {
+            Some(kind) => !Checkpoint::parse(kind, mac.tokens.clone()).is_ok_and(|checkpoint| checkpoint.fits()),
+            None => self.refused.is_some_and(|lints| {
+                lints.macro_must_go(mac) || (!known::is_known(mac) && known::waits(mac.tokens.clone()))
+            }),
+        }
+    }
 }
 
 impl VisitMut for Rewrite<'_> {
     fn visit_expr_mut(&mut self, expression: &mut Expr) {
-        if is_refused(expression) {
+        if let Some(lints) = self.refused {
+            self.stand_in(expression, lints);
+        }
+        if self.is_refused(expression) {
             *expression = refused(krate::start(expression));
             return;
         }
-        if let Expr::Macro(ExprMacro { mac, .. }) = expression {
+        if let Expr::Macro(ExprMacro { attrs, mac, .. }) = expression {
+            lint::strip(attrs);
             self.call(mac);
         } else {
             visit_mut::visit_expr_mut(self, expression);
@@ -78,9 +158,10 @@ impl VisitMut for Rewrite<'_> {
     }
 
     fn visit_stmt_mut(&mut self, statement: &mut Stmt) {
-        if let Stmt::Macro(StmtMacro { mac, .. }) = statement {
-            if is_refused_macro(mac) {
-                *mac = parse_quote_spanned!(krate::start(mac)=> ::core::todo!());
+        if let Stmt::Macro(StmtMacro { attrs, mac, .. }) = statement {
+            lint::strip(attrs);
+            if self.is_refused_macro(mac) {
+                *mac = parse_quote_spanned!(krate::start(mac)=> ::core::todo! {});
             } else {
                 self.call(mac);
             }
@@ -90,27 +171,22 @@ impl VisitMut for Rewrite<'_> {
     }
 
     fn visit_attributes_mut(&mut self, attributes: &mut Vec<Attribute>) {
-        attributes.retain(|attribute| !allowance::is_allowance(attribute));
+        lint::strip(attributes);
     }
 
     fn visit_item_mut(&mut self, _: &mut Item) {}
 }
 
-/// True for a macro that `check` has reported and that would fail again, and for every method call, field, `?` and
-/// `.await` on it: their type is unknown, so they would be reported as well.
-fn is_refused(expression: &Expr) -> bool {
-    match expression {
-        Expr::Macro(call) => is_refused_macro(&call.mac),
-        Expr::Await(wait) => is_refused(&wait.base),
-        Expr::MethodCall(call) => is_refused(&call.receiver),
-        Expr::Field(field) => is_refused(&field.base),
-        Expr::Try(attempt) => is_refused(&attempt.expr),
-        _ => false,
+/// Takes reported mistakes out of a checkpoint that can stay.
+fn refuse_parts(checkpoint: &mut Checkpoint) {
+    if let Some(name) = checkpoint.name_mut()
+        && string_literal(name).is_none()
+    {
+        *name = parse_quote_spanned!(krate::start(name)=> "");
     }
-}
-
-fn is_refused_macro(mac: &Macro) -> bool {
-    Kind::of(&mac.path).is_some_and(|kind| Checkpoint::parse(kind, mac.tokens.clone()).is_err())
+    if let Checkpoint::Step { body, .. } = checkpoint {
+        step_body::without_mistakes(body);
+    }
 }
 
 /// Fits everywhere, and says nothing of its own.
@@ -126,7 +202,66 @@ mod tests {
 
     fn rewritten(source: &str) -> String {
         let mut block: Block = syn::parse_str(&format!("{{ {source} }}")).expect("a block");
-        rewrite(&mut block, &Krate::new(Some(syn::parse_quote!(::steadfast))));
-        quote!(#block).to_string()
+        rewrite(&mut block, &Krate::new(Some(syn::parse_quote!(s))), &Names::default());
+        let written = quote!(#block)
+            .to_string()
+            .replace(' ', "")
+            .replace("s::__private::", "");
+        written.trim_start_matches('{').trim_end_matches('}').to_owned()
+    }
+
+    #[test]
+    fn every_await_is_guarded_wherever_it_stands() {
+        assert_eq!(rewritten("a.await;"), "guard(a).await;");
+        assert_eq!(rewritten("a.await?.b.await"), "guard(guard(a).await?.b).await");
+        assert_eq!(
+            rewritten("match a.await { _ => b.await }"),
+            "matchguard(a).await{_=>guard(b).await"
+        );
+        assert_eq!(rewritten("for x in a.await {}"), "forxinguard(a).await{");
+        assert_eq!(rewritten("|x| x.f(a.await)"), "|x|x.f(guard(a).await)");
+        assert_eq!(
+            rewritten(r#"format!("{}", a.await);"#),
+            r#"format!("{}",guard(a).await);"#
+        );
+        assert_eq!(rewritten("let v = vec![a.await; 2];"), "letv=vec![guard(a).await;2];");
+        assert_eq!(
+            rewritten("let true = matches!(a.await, 1) else { b.await };"),
+            "lettrue=matches!(guard(a).await,1)else{guard(b).await};"
+        );
+    }
+
+    #[test]
+    fn async_blocks_become_durable() {
+        assert_eq!(
+            rewritten("let x = async move { a.await };"),
+            "letx=block(asyncmove{guard(a).await});"
+        );
+        assert_eq!(rewritten("f(|x| async move { x })"), "f(|x|block(asyncmove{x}))");
+    }
+
+    #[test]
+    fn step_bodies_and_nested_items_stay_as_they_are() {
+        assert_eq!(
+            rewritten(r#"step!("n", { a.await });"#),
+            r#"step!(@__steadfast_durable{step("n",|_|body(async{a.await}))});"#
+        );
+        assert_eq!(rewritten("async fn f() { a.await }"), "asyncfnf(){a.await");
+    }
+
+    #[test]
+    fn allowances_are_gone() {
+        assert_eq!(
+            rewritten(r#"#[allow_nondeterminism(clock, reason = "x")] let t = f();"#),
+            "lett=f();"
+        );
+        assert_eq!(
+            rewritten(r#"#[allow_nondeterminism(clock, reason = "x")] f();"#),
+            "f();"
+        );
+        assert_eq!(
+            rewritten(r#"#[allow_nondeterminism(clock, reason = "x")] println!("{}", f());"#),
+            r#"println!("{}",f());"#
+        );
     }
 }

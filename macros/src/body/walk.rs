@@ -6,6 +6,7 @@ use syn::{Block, Expr, ExprMacro, Item, Macro, Stmt};
 
 use crate::body::checkpoint::{Checkpoint, Kind};
 use crate::body::known::{self, Piece};
+use crate::names::Names;
 
 /// What a stage wants to see. Everything here is workflow code; step bodies and nested items never show up.
 pub(crate) trait Observer {
@@ -22,17 +23,18 @@ pub(crate) trait Observer {
 }
 
 /// Shows `block` to `observer`.
-pub(crate) fn walk(block: &Block, observer: &mut impl Observer) {
-    Walk { observer }.visit_block(block);
+pub(crate) fn walk(block: &Block, names: &Names, observer: &mut impl Observer) {
+    Walk { names, observer }.visit_block(block);
 }
 
 struct Walk<'o, O> {
+    names: &'o Names,
     observer: &'o mut O,
 }
 
 impl<O: Observer> Walk<'_, O> {
     fn call(&mut self, mac: &Macro) {
-        if let Some(kind) = Kind::of(&mac.path) {
+        if let Some(kind) = Kind::of(&mac.path, self.names) {
             let checkpoint = Checkpoint::parse(kind, mac.tokens.clone());
             self.observer.checkpoint(kind, mac, &checkpoint);
             if let Ok(checkpoint) = checkpoint {

@@ -1,37 +1,32 @@
 //! Checks how checkpoints are written in the body, and what they are named.
 //! Absent on purpose: whether their contents are deterministic, which is `lint`'s.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use proc_macro2::{TokenStream, TokenTree};
-use syn::ext::IdentExt;
-use syn::visit::{self, Visit};
-use syn::{Block, Expr, ExprAsync, ExprAwait, ExprClosure, Item, Lit, LitStr, Macro};
+use syn::{Block, Expr, ExprClosure, Lit, LitStr, Macro};
 
-use crate::body::checkpoint::{Body, Checkpoint, Kind};
-use crate::body::known;
+use crate::body::checkpoint::{Checkpoint, JOIN_MAX, Kind, RACE_BRANCHES};
 use crate::body::walk::{Observer, walk};
+use crate::check::step_body;
 use crate::diagnostics::Diagnostics;
 use crate::message::{self, Message};
+use crate::names::Names;
 
 /// Names are stored with every event.
 const NAME_MAX: usize = 256;
-/// Both are tuples, and the runtime has that many implementations.
-const JOIN_MAX: usize = 12;
-const RACE_BRANCHES: std::ops::RangeInclusive<usize> = 2..=8;
 
-pub(crate) fn check(block: &Block, diagnostics: &mut Diagnostics) {
+pub(crate) fn check(block: &Block, names: &Names, diagnostics: &mut Diagnostics) {
     let mut checks = Checks {
         diagnostics,
-        names: BTreeMap::new(),
+        names: BTreeSet::new(),
     };
-    walk(block, &mut checks);
+    walk(block, names, &mut checks);
 }
 
 struct Checks<'d> {
     diagnostics: &'d mut Diagnostics,
     /// Names of steps and sleeps so far. Signals may repeat: waiting again for the same signal takes the next one.
-    names: BTreeMap<(Kind, String), ()>,
+    names: BTreeSet<(Kind, String)>,
 }
 
 impl Observer for Checks<'_> {
@@ -45,19 +40,12 @@ impl Observer for Checks<'_> {
         }
     }
 
-    fn macro_call(&mut self, mac: &Macro) {
-        if !known::is_known(mac) && waits(mac.tokens.clone()) {
-            self.diagnostics
-                .at(&mac.path, &message::HIDDEN_CHECKPOINT, &[&last_segment(&mac.path)]);
-        }
-    }
-
     fn checkpoint(&mut self, kind: Kind, mac: &Macro, checkpoint: &syn::Result<Checkpoint>) {
         match checkpoint {
             Err(error) => self.malformed(kind, mac, error),
             Ok(Checkpoint::Step { name, body }) => {
                 self.unique_name(kind, name);
-                self.step_body(body);
+                step_body::check(body, self.diagnostics);
             }
             Ok(Checkpoint::Sleep { name, deadline: _ }) => self.unique_name(kind, name),
             Ok(Checkpoint::Signal { name }) => {
@@ -91,9 +79,9 @@ impl Checks<'_> {
                 "write `random!(1..=6)` for a number in a range",
             ),
         };
-        // Where syn stopped, if that is inside the parentheses; else the whole macro name.
+        // Where syn stopped; at the macro's name if it wanted more than there is.
         let values = [kind.name(), kind.usage(), reason, remedy];
-        if mac.tokens.is_empty() {
+        if error.to_string().starts_with("unexpected end of input") {
             self.diagnostics.at(&mac.path, &message::USAGE, &values);
         } else {
             self.diagnostics.at_span(error.span(), &message::USAGE, &values);
@@ -102,7 +90,7 @@ impl Checks<'_> {
 
     fn unique_name(&mut self, kind: Kind, name: &Expr) {
         let Some(literal) = self.name(kind, name) else { return };
-        if self.names.insert((kind, literal.value()), ()).is_some() {
+        if !self.names.insert((kind, literal.value())) {
             let in_a_loop = if kind == Kind::Step {
                 ", and told apart by `.key(…)`"
             } else {
@@ -125,21 +113,6 @@ impl Checks<'_> {
             return None;
         };
         check_name(&literal, kind.name(), self.diagnostics).then_some(literal)
-    }
-
-    fn step_body(&mut self, body: &Body) {
-        match body {
-            Body::Closure(closure) => {
-                if closure.inputs.len() != 1 {
-                    self.diagnostics.at(&closure.or1_token, &message::STEP_CLOSURE, &[]);
-                }
-            }
-            Body::Future(future) => BareAwaits {
-                diagnostics: self.diagnostics,
-            }
-            .visit_expr(future),
-            Body::Block(_) => {}
-        }
     }
 
     fn width(&mut self, kind: Kind, mac: &Macro, branches: usize) {
@@ -181,50 +154,4 @@ pub(crate) fn string_literal(name: &Expr) -> Option<LitStr> {
         Expr::Group(group) => string_literal(&group.expr),
         _ => None,
     }
-}
-
-/// An `.await` in `step!("name", f(x.await))`, which only the compiler would see otherwise, in its own words.
-struct BareAwaits<'d> {
-    diagnostics: &'d mut Diagnostics,
-}
-
-impl<'ast> Visit<'ast> for BareAwaits<'_> {
-    fn visit_expr_await(&mut self, wait: &'ast ExprAwait) {
-        self.diagnostics
-            .at(&wait.await_token, &message::BARE_AWAIT_IN_BODY, &[]);
-        visit::visit_expr_await(self, wait);
-    }
-
-    fn visit_expr_async(&mut self, _: &'ast ExprAsync) {}
-    fn visit_expr_closure(&mut self, _: &'ast ExprClosure) {}
-    fn visit_item(&mut self, _: &'ast Item) {}
-}
-
-fn last_segment(path: &syn::Path) -> String {
-    path.segments
-        .last()
-        .map(|last| last.ident.unraw().to_string())
-        .unwrap_or_default()
-}
-
-/// True when these tokens hold an `.await` or one of our macros.
-fn waits(tokens: TokenStream) -> bool {
-    let mut before: Option<TokenTree> = None;
-    tokens.into_iter().any(|tree| {
-        let found = match &tree {
-            TokenTree::Group(group) => waits(group.stream()),
-            TokenTree::Ident(ident) => ident == "await" && is_punct(before.as_ref(), '.'),
-            TokenTree::Punct(punct) if punct.as_char() == '!' => match &before {
-                Some(TokenTree::Ident(name)) => Kind::of(&name.clone().into()).is_some(),
-                _ => false,
-            },
-            TokenTree::Punct(_) | TokenTree::Literal(_) => false,
-        };
-        before = Some(tree);
-        found
-    })
-}
-
-fn is_punct(tree: Option<&TokenTree>, character: char) -> bool {
-    matches!(tree, Some(TokenTree::Punct(punct)) if punct.as_char() == character)
 }

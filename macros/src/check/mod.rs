@@ -2,8 +2,10 @@
 //!
 //! * `signature`: what a workflow or durable function may look like
 //! * `body`: how checkpoints are written, and their names
+//! * `step_body`: the little that a step body may not do
 //!
 //! Absent on purpose: determinism, which is `lint`'s.
 
 pub(crate) mod body;
 pub(crate) mod signature;
+pub(crate) mod step_body;

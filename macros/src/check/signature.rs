@@ -96,8 +96,8 @@ fn input(kind: &Type, signature: &Signature, diagnostics: &mut Diagnostics) {
     let mentions = Mentions::of(kind, signature);
     if let Some(impl_trait) = &mentions.impl_trait {
         diagnostics.at(impl_trait, &message::WORKFLOW_IMPL_TRAIT, &[]);
-    } else if let Some(lifetime) = &mentions.lifetime {
-        diagnostics.at(lifetime, &message::BORROWED_INPUT, &[]);
+    } else if let Some(borrow) = mentions.borrow() {
+        diagnostics.at(borrow, &message::BORROWED_INPUT, &[]);
     }
 }
 
@@ -110,8 +110,10 @@ fn output(signature: &Signature, diagnostics: &mut Diagnostics) {
     let mentions = Mentions::of(output, signature);
     if let Some(impl_trait) = &mentions.impl_trait {
         diagnostics.at(impl_trait, &message::WORKFLOW_IMPL_TRAIT, &[]);
-    } else if let Some(lifetime) = &mentions.lifetime {
-        diagnostics.at(lifetime, &message::BORROWED_OUTPUT, &[]);
+    } else if let Some(borrow) = mentions.borrow() {
+        diagnostics.at(borrow, &message::BORROWED_OUTPUT, &[]);
+    } else if model::is_no_result(output) {
+        diagnostics.at(output, &message::NO_RESULT, &[&written(output)]);
     }
 }
 

@@ -8,7 +8,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Attribute, FnArg, ItemFn, Pat, Signature};
 
-use crate::krate::Krate;
+use crate::krate::{self, Krate};
 use crate::model::{self, Mentions, argument, plain_name};
 
 /// `function` has a rewritten body.
@@ -43,9 +43,9 @@ pub(crate) fn expand(function: &ItemFn, krate: &Krate) -> TokenStream {
 /// type that never happens.
 fn declared(signature: &Signature) -> TokenStream {
     match model::output(signature) {
-        Some(output) if Mentions::of(output, signature).impl_trait.is_none() => quote! {
-            if let ::core::option::Option::Some(declared) = ::core::option::Option::None::<#output> {
-                return declared;
+        Some(output) if Mentions::of(output, signature).impl_trait.is_none() => quote_spanned! {krate::start(output)=>
+            if let ::core::option::Option::Some(__declared) = ::core::option::Option::None::<#output> {
+                return __declared;
             }
         },
         _ => TokenStream::new(),
@@ -67,11 +67,20 @@ fn parameters(signature: &Signature) -> (TokenStream, TokenStream) {
             .collect();
         let pattern = (*typed.pat).clone();
         // A plain name stays, since editors show it where the function is called.
-        let name = match plain_name(&pattern) {
-            Some(plain) if !plain.ident.to_string().starts_with('_') => plain.ident.clone(),
-            _ => argument(index),
+        let (name, whole) = match plain_name(&pattern) {
+            Some(plain) if !plain.ident.to_string().starts_with('_') => (plain.ident.clone(), None),
+            // A pattern may leave parts behind: first the whole value goes into the future.
+            _ => {
+                let name = argument(index);
+                (name.clone(), Some(quote!(#(#configuration)* let #name = #name;)))
+            }
         };
-        owned.extend(quote!(#(#configuration)* let #pattern = #name;));
+        owned.extend(quote! {
+            #whole
+            #(#configuration)*
+            #[allow(clippy::no_effect_underscore_binding)]
+            let #pattern = #name;
+        });
         *typed.pat = Pat::Verbatim(name.to_token_stream());
     }
     (inputs.to_token_stream(), owned)

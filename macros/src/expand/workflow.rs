@@ -67,7 +67,7 @@ fn code(function: &ItemFn, attributes: &Attributes) -> TokenStream {
 
 fn implementation(function: &ItemFn, args: &Args, krate: &Krate, soundness: Soundness) -> TokenStream {
     let name = &function.sig.ident;
-    let (stored_name, version) = (args.name_or(name), args.version_tokens());
+    let (stored_name, version) = (args.name_or(name), args.version());
     let here = Span::mixed_site();
     let steadfast = krate.at(here);
     let (value, error) = outcome(function, krate);
@@ -99,7 +99,7 @@ fn implementation(function: &ItemFn, args: &Args, krate: &Krate, soundness: Soun
                 #states
             }
 
-            fn run<'states>(input: Self::Input, states: &'states #all_states) -> #run_type<'states> #run
+            fn run<'states>(__input: Self::Input, __states: &'states #all_states) -> #run_type<'states> #run
         }
     }
 }
@@ -107,7 +107,11 @@ fn implementation(function: &ItemFn, args: &Args, krate: &Krate, soundness: Soun
 /// The output and error types, told from the return type by the runtime, since the macro cannot look through an alias.
 fn outcome(function: &ItemFn, krate: &Krate) -> (TokenStream, TokenStream) {
     let signature = &function.sig;
-    match model::output(signature).filter(|output| Mentions::of(output, signature).nothing()) {
+    let sound = |output: &&Type| {
+        let mentions = Mentions::of(output, signature);
+        mentions.nothing() && mentions.borrow().is_none() && !model::is_no_result(output)
+    };
+    match model::output(signature).filter(sound) {
         Some(output) => {
             let span = krate::start(output);
             let result = krate.private("WorkflowResult", span);
@@ -125,7 +129,10 @@ fn outcome(function: &ItemFn, krate: &Krate) -> (TokenStream, TokenStream) {
 
 /// None: `()`. One: its type. Several: a tuple.
 fn input(function: &ItemFn) -> TokenStream {
-    let nameable = |kind: &&Type| Mentions::of(kind, &function.sig).nothing();
+    let nameable = |kind: &&Type| {
+        let mentions = Mentions::of(kind, &function.sig);
+        mentions.nothing() && mentions.borrow().is_none()
+    };
     let inputs = model::parameters(&function.sig)
         .into_iter()
         .filter_map(|parameter| match parameter {
@@ -136,7 +143,8 @@ fn input(function: &ItemFn) -> TokenStream {
     match inputs.as_slice() {
         [] => quote!(()),
         [only] => only.to_token_stream(),
-        several => quote!((#(#several,)*)),
+        // Under all parameters: which of them cannot be stored, the compiler does not say.
+        several => quote_spanned!(function.sig.paren_token.span.join()=> (#(#several,)*)),
     }
 }
 
@@ -174,7 +182,7 @@ fn run(function: &ItemFn, krate: &Krate) -> TokenStream {
             }
             Parameter::State { attributes, reference } => {
                 let (kind, attributes) = (&reference.elem, configuration(attributes));
-                arguments.push(quote!(#(#attributes)* states.get::<#kind>()));
+                arguments.push(quote!(#(#attributes)* __states.get::<#kind>()));
             }
             Parameter::Receiver(_) => {}
         }
@@ -185,7 +193,7 @@ fn run(function: &ItemFn, krate: &Krate) -> TokenStream {
         several => quote!((#(#several,)*)),
     };
     let unused = if arguments.len() == inputs.len() {
-        quote!(let _ = states;)
+        quote!(let _ = __states;)
     } else {
         TokenStream::new()
     };
@@ -193,15 +201,16 @@ fn run(function: &ItemFn, krate: &Krate) -> TokenStream {
     let call = quote_spanned!(name.span()=> Self::#name(#(#arguments),*));
     let (run, probe) = (krate.private("run", name.span()), krate.private("Probe", here));
     let (plain, storable) = (krate.private("PlainError", here), krate.private("StorableError", here));
+    let run = quote_spanned!(name.span()=> #run::<Self, _>);
     quote! {{
         #unused
-        let #pattern = input;
-        #run(#call, |error: &Self::Error| {
+        let #pattern = __input;
+        #run(#call, |__error: &Self::Error| {
             #[allow(unused_imports)]
             use #plain as _;
             #[allow(unused_imports)]
             use #storable as _;
-            (&&#probe(error)).details()
+            (&&#probe(__error)).details()
         })
     }}
 }

@@ -1,5 +1,18 @@
-//! `#[allow_nondeterminism(rule, reason = "…")]`
-use syn::Attribute;
+//! `#[allow_nondeterminism(rule, reason = "…")]` on a statement: one rule, silenced there, for a reason.
+
+use quote::ToTokens;
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, Expr, Ident, LitStr, Stmt, Token};
+
+use crate::diagnostics::Diagnostics;
+use crate::lint::table::RULES;
+use crate::message;
+
+/// An allowance in force.
+pub(crate) struct Allowance {
+    rule: Ident,
+    used: bool,
+}
 
 /// By the last segment, since it may be written with a path.
 pub(crate) fn is_allowance(attribute: &Attribute) -> bool {
@@ -8,4 +21,111 @@ pub(crate) fn is_allowance(attribute: &Attribute) -> bool {
         .segments
         .last()
         .is_some_and(|last| last.ident == "allow_nondeterminism")
+}
+
+struct Arguments {
+    rule: Ident,
+    reason: Option<LitStr>,
+}
+
+impl Parse for Arguments {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let rule = input.parse()?;
+        let mut reason = None;
+        if input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
+            let key: Ident = input.parse()?;
+            if key != "reason" {
+                return Err(syn::Error::new_spanned(key, "expected `reason`"));
+            }
+            input.parse::<Token![=]>()?;
+            reason = Some(input.parse()?);
+            input.parse::<Option<Token![,]>>()?;
+        }
+        Ok(Self { rule, reason })
+    }
+}
+
+impl Allowance {
+    /// The allowances on a statement. A malformed one still counts, so that one mistake gives one error.
+    pub(crate) fn on(statement: &Stmt, diagnostics: &mut Diagnostics) -> Vec<Self> {
+        attributes(statement)
+            .iter()
+            .filter(|attribute| is_allowance(attribute))
+            .filter_map(|attribute| Self::read(attribute, diagnostics))
+            .collect()
+    }
+
+    fn read(attribute: &Attribute, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let Ok(Arguments { rule, reason }) = attribute.parse_args() else {
+            diagnostics.at(&attribute.meta, &message::ALLOW_MALFORMED, &[]);
+            return None;
+        };
+        let name = rule.to_string();
+        if !RULES.iter().any(|known| known.id == name) {
+            let known: Vec<String> = RULES.iter().map(|rule| format!("`{}`", rule.id)).collect();
+            diagnostics.at(&rule, &message::ALLOW_UNKNOWN_RULE, &[&name, &known.join(", ")]);
+            return None;
+        }
+        if reason.is_none_or(|reason| reason.value().trim().is_empty()) {
+            diagnostics.at(&attribute.meta, &message::ALLOW_WITHOUT_REASON, &[&name]);
+            return Some(Self { rule, used: true });
+        }
+        Some(Self { rule, used: false })
+    }
+
+    /// True if it silences `rule`, which it remembers.
+    pub(crate) fn covers(&mut self, rule: &str) -> bool {
+        let covers = self.rule == rule;
+        self.used |= covers;
+        covers
+    }
+
+    /// Reports an allowance that nothing needed.
+    pub(crate) fn retire(&self, diagnostics: &mut Diagnostics) {
+        if !self.used {
+            diagnostics.at(
+                &self.rule.to_token_stream(),
+                &message::ALLOW_UNUSED,
+                &[&self.rule.to_string()],
+            );
+        }
+    }
+}
+
+/// The attributes at the start of a statement, which syn hands to its leftmost expression.
+fn attributes(statement: &Stmt) -> &[Attribute] {
+    match statement {
+        Stmt::Local(local) => &local.attrs,
+        Stmt::Macro(call) => &call.attrs,
+        Stmt::Expr(expression, _) => leftmost(expression),
+        Stmt::Item(_) => &[],
+    }
+}
+
+fn leftmost(expression: &Expr) -> &[Attribute] {
+    match expression {
+        Expr::Assign(assign) => leftmost(&assign.left),
+        Expr::Binary(binary) => leftmost(&binary.left),
+        Expr::Cast(cast) => leftmost(&cast.expr),
+        Expr::Array(e) => &e.attrs,
+        Expr::Async(e) => &e.attrs,
+        Expr::Await(e) => &e.attrs,
+        Expr::Block(e) => &e.attrs,
+        Expr::Break(e) => &e.attrs,
+        Expr::Call(e) => &e.attrs,
+        Expr::ForLoop(e) => &e.attrs,
+        Expr::If(e) => &e.attrs,
+        Expr::Loop(e) => &e.attrs,
+        Expr::Macro(e) => &e.attrs,
+        Expr::Match(e) => &e.attrs,
+        Expr::MethodCall(e) => &e.attrs,
+        Expr::Path(e) => &e.attrs,
+        Expr::Return(e) => &e.attrs,
+        Expr::Struct(e) => &e.attrs,
+        Expr::Try(e) => &e.attrs,
+        Expr::Tuple(e) => &e.attrs,
+        Expr::Unsafe(e) => &e.attrs,
+        Expr::While(e) => &e.attrs,
+        _ => &[],
+    }
 }

@@ -6,7 +6,7 @@ use super::runtime::{find, mismatch, signal_unknown, write};
 use super::workflow::Workflow;
 use crate::driver::engine::Engine;
 use crate::machine::{Event, EventKind, encode_batch};
-use crate::payload::{self, Payload};
+use crate::payload::{self, Payload, Storable};
 use crate::store::{InstanceRecord, Signalled, Started, Status, StoredSignal, Write, Written};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -56,7 +56,7 @@ impl<W: Workflow> Start<W> {
         if !engine.is_registered(W::NAME, W::VERSION) {
             return Err(StartError::NotRegistered { workflow: W::NAME });
         }
-        let input = payload::encode(&input).map_err(|error| StartError::Input {
+        let input = input.stored().map_err(|error| StartError::Input {
             workflow: W::NAME,
             reason: error.to_string(),
         })?;

@@ -50,6 +50,7 @@ impl<D: DurableFuture> IntoDurable for D {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<D: DurableFuture + ?Sized> DurableFuture for Pin<Box<D>> {
     type Output = D::Output;
 
@@ -58,27 +59,68 @@ impl<D: DurableFuture + ?Sized> DurableFuture for Pin<Box<D>> {
     }
 }
 
+type PollDurable<F, T> = fn(Pin<&mut F>, &mut Context<'_>) -> Poll<T>;
+
 /// The await guard: macro-written code awaits this and nothing else.
+///
+/// What it gives is a future whatever `D` is, since it brings along how to poll it: so a mistake is reported here, where
+/// it was made, and not once more by whoever awaits the guard.
 #[doc(hidden)]
-pub fn guard<D: IntoDurable>(durable: D) -> Awaited<D::Durable> {
+pub fn guard<D, F, T>(durable: D) -> Awaited<F, T>
+where
+    D: IntoDurable<Durable = F, Output = T>,
+    F: DurableFuture<Output = T>,
+{
     Awaited {
-        durable: durable.into_durable(),
+        future: durable.into_durable(),
+        poll: F::poll_durable,
     }
 }
 
 pin_project_lite::pin_project! {
     #[doc(hidden)]
-    pub struct Awaited<D> {
+    #[must_use = "a durable future does nothing until it is awaited"]
+    pub struct Awaited<F, T> {
         #[pin]
-        durable: D,
+        future: F,
+        poll: PollDurable<F, T>,
     }
 }
 
-impl<D: DurableFuture> Future for Awaited<D> {
-    type Output = D::Output;
+impl<F, T> Future for Awaited<F, T> {
+    type Output = T;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.project().durable.poll_durable(context)
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        let this = self.project();
+        (this.poll)(this.future, context)
+    }
+}
+
+/// The same for a branch of `join!`, `try_join!` and `race!`, which stays durable.
+#[doc(hidden)]
+pub fn branch<D, F, T>(durable: D) -> Branch<F, T>
+where
+    D: IntoDurable<Durable = F, Output = T>,
+    F: DurableFuture<Output = T>,
+{
+    Branch { future: guard(durable) }
+}
+
+pin_project_lite::pin_project! {
+    #[doc(hidden)]
+    #[must_use = "a durable future does nothing until it is awaited"]
+    pub struct Branch<F, T> {
+        #[pin]
+        future: Awaited<F, T>,
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<F, T> DurableFuture for Branch<F, T> {
+    type Output = T;
+
+    fn poll_durable(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        self.project().future.poll(context)
     }
 }
 
@@ -111,6 +153,7 @@ pub fn helper<F: Future>(name: &'static str, future: F) -> Block<F> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<F: Future> DurableFuture for Block<F> {
     type Output = F::Output;
 

@@ -7,7 +7,7 @@ use super::runtime::{CancelAnswer, cancel, stopped};
 use super::workflow::Workflow;
 use crate::driver::engine::{Engine, Outcome};
 use crate::ids::InstanceNumber;
-use crate::payload;
+use crate::payload::Storable;
 use crate::store::Status;
 use serde::Serialize;
 use std::fmt;
@@ -54,9 +54,11 @@ impl<W: Workflow> Handle<W> {
         let outcome = self.engine.outcome(self.number).await.map_err(RuntimeError::from)?;
         match outcome {
             None => Err(stopped(&self.engine).into()),
-            Some(Outcome::Completed(output)) => payload::decode(&output).map_err(|error| WorkflowError::Undecodable {
-                reason: error.to_string(),
-            }),
+            Some(Outcome::Completed(output)) => {
+                W::Output::restored(&output).map_err(|error| WorkflowError::Undecodable {
+                    reason: error.to_string(),
+                })
+            }
             Some(Outcome::Failed(failure)) => Err(WorkflowError::Failed(failure)),
             Some(Outcome::Cancelled { reason }) => Err(WorkflowError::Cancelled { reason }),
             Some(Outcome::Stopped {

@@ -6,13 +6,12 @@
 use super::attempt::{Attempt, Cancellation};
 use super::durable::{DurableFuture, IntoDurable};
 use crate::driver::turn;
-use crate::failure::{AttemptFailure, BoxError, StepError, StepFailureKind, panic_message};
+use crate::failure::{AttemptFailure, BoxError, IntoFailure, StepError, StepFailureKind, panic_message};
 use crate::machine::{Delivery, Fault, Location, OpenNo, Path, Retry, StepOutcome, StepRules, StepView};
-use crate::payload::{self, EncodeError, Storable};
+use crate::payload::{DecodeError, EncodeError, Payload, Storable};
 use std::any::Any;
 use std::fmt::Display;
 use std::future::Future;
-use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location as Caller, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -32,7 +31,15 @@ pub struct Step<B, T, E> {
     body: B,
     rules: StepRules,
     retry_if: Option<RetryIf<E>>,
-    result: PhantomData<fn() -> T>,
+    values: Values<T, E>,
+}
+
+/// What the step's types can do, brought along from where they were checked: so a result that cannot be stored is
+/// reported there and not once more at the `.await`.
+struct Values<T, E> {
+    store: fn(&T) -> Result<Payload, EncodeError>,
+    restore: fn(&[u8]) -> Result<T, DecodeError>,
+    fail: fn(E) -> BoxError,
 }
 
 /// Called by `step!`.
@@ -43,7 +50,7 @@ where
     B: Fn(Attempt) -> Fut,
     Fut: Future<Output = Result<T, E>>,
     T: Storable,
-    E: Into<BoxError>,
+    E: IntoFailure,
 {
     Step {
         name,
@@ -56,7 +63,66 @@ where
             at_most_once: false,
         },
         retry_if: None,
-        result: PhantomData,
+        values: Values {
+            store: T::stored,
+            restore: T::restored,
+            fail: E::into_error,
+        },
+    }
+}
+
+/// An ordinary future that gives a `Result`: what a step runs.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the body of a step",
+    label = "not an ordinary future that gives a `Result`",
+    note = "a body ends in a `Result`, even where it cannot fail: `Ok(value)`",
+    note = "checkpoints, `#[durable]` functions and `async` blocks of the workflow are awaited in workflow code itself, not inside a step"
+)]
+pub trait StepBody {
+    type Value;
+    type Error;
+    fn poll_body(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Self::Value, Self::Error>>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: Future<Output = Result<T, E>>, T, E> StepBody for F {
+    type Value = T;
+    type Error = E;
+    fn poll_body(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T, E>> {
+        self.poll(context)
+    }
+}
+
+/// Called by `step!` around the body, to report at the body what it is not.
+#[doc(hidden)]
+pub fn body<F, T, E>(future: F) -> Body<F, T, E>
+where
+    F: StepBody<Value = T, Error = E>,
+{
+    Body {
+        future,
+        poll: F::poll_body,
+    }
+}
+
+type PollBody<F, T, E> = fn(Pin<&mut F>, &mut Context<'_>) -> Poll<Result<T, E>>;
+
+pin_project_lite::pin_project! {
+    #[doc(hidden)]
+    pub struct Body<F, T, E> {
+        #[pin]
+        future: F,
+        poll: PollBody<F, T, E>,
+    }
+}
+
+impl<F, T, E> Future for Body<F, T, E> {
+    type Output = Result<T, E>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        (this.poll)(this.future, context)
     }
 }
 
@@ -102,12 +168,11 @@ impl<B, T, E> Step<B, T, E> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<B, Fut, T, E> IntoDurable for Step<B, T, E>
 where
     B: Fn(Attempt) -> Fut,
     Fut: Future<Output = Result<T, E>>,
-    T: Storable,
-    E: Into<BoxError>,
 {
     type Output = Result<T, StepError>;
     type Durable = StepFuture<B, Fut, T, E>;
@@ -170,12 +235,11 @@ impl Drop for StepLease {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<B, Fut, T, E> DurableFuture for StepFuture<B, Fut, T, E>
 where
     B: Fn(Attempt) -> Fut,
     Fut: Future<Output = Result<T, E>>,
-    T: Storable,
-    E: Into<BoxError>,
 {
     type Output = Result<T, StepError>;
 
@@ -195,7 +259,7 @@ where
             StepView::Answered => {
                 this.lease.give_up_attempt();
                 turn::suspended(|| this.future.set(None));
-                take_answer(open, &this.step.path)
+                take_answer(open, this.step)
             }
             StepView::Wait => {
                 this.lease.give_up_attempt();
@@ -221,9 +285,10 @@ where
 }
 
 /// The recorded end of the step, decoded.
-fn take_answer<T: Storable>(open: OpenNo, path: &Path) -> Poll<Result<T, StepError>> {
+fn take_answer<B, T, E>(open: OpenNo, step: &Step<B, T, E>) -> Poll<Result<T, StepError>> {
+    let path = &step.path;
     turn::inside(|turn| match turn.machine.take(open) {
-        Some(Delivery::Step(Ok(result))) => match payload::decode(&result.0) {
+        Some(Delivery::Step(Ok(result))) => match (step.values.restore)(&result.0) {
             Ok(value) => Poll::Ready(Ok(value)),
             Err(error) => {
                 turn.machine.set_fault(Fault::bad_data(format!(
@@ -271,8 +336,6 @@ fn poll_body<B, Fut, T, E>(
     context: &mut Context<'_>,
 ) where
     Fut: Future<Output = Result<T, E>>,
-    T: Storable,
-    E: Into<BoxError>,
 {
     let Some(running) = &lease.running else { return };
     let Some(body) = future.as_mut().as_pin_mut() else {
@@ -285,10 +348,10 @@ fn poll_body<B, Fut, T, E>(
     });
     let outcome = match polled {
         Ok(Poll::Pending) => return,
-        Ok(Poll::Ready(Ok(value))) => encoded(&value),
+        Ok(Poll::Ready(Ok(value))) => stored((step.values.store)(&value)),
         Ok(Poll::Ready(Err(error))) => {
             let wanted = step.retry_if.as_ref().is_none_or(|retry_if| retry_if(&error));
-            let error: BoxError = error.into();
+            let error = (step.values.fail)(error);
             let (failure, is_permanent) = AttemptFailure::of_error(error.as_ref());
             StepOutcome::Failed {
                 failure,
@@ -305,8 +368,8 @@ fn report(open: OpenNo, attempt: u32, outcome: StepOutcome) {
     turn::inside(|turn| turn.machine.step_outcome(open, attempt, outcome));
 }
 
-fn encoded<T: Storable>(value: &T) -> StepOutcome {
-    match payload::encode(value) {
+fn stored(result: Result<Payload, EncodeError>) -> StepOutcome {
+    match result {
         Ok(payload) => StepOutcome::Succeeded(payload),
         Err(error @ (EncodeError::TooLarge { .. } | EncodeError::Unstorable { .. })) => StepOutcome::Failed {
             failure: AttemptFailure::new(StepFailureKind::Unstorable, error.to_string()),

@@ -4,11 +4,10 @@ use super::durable::{DurableFuture, IntoDurable};
 use crate::driver::turn;
 use crate::failure::Elapsed;
 use crate::machine::{Delivery, Fault, Location, OpenNo, Path};
-use crate::payload::{self, Payload, Storable};
+use crate::payload::{DecodeError, Payload, Storable};
 use crate::time::Timestamp;
 use std::any::TypeId;
 use std::fmt::Display;
-use std::marker::PhantomData;
 use std::panic::Location as Caller;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -91,6 +90,7 @@ pub fn sleep(name: &'static str, duration: impl IntoDeadline) -> Sleep {
     })
 }
 
+#[diagnostic::do_not_recommend]
 impl DurableFuture for Sleep {
     type Output = ();
 
@@ -113,7 +113,9 @@ pub struct SignalWait<T> {
     location: Location,
     deadline: Option<Timestamp>,
     lease: WaitLease,
-    value: PhantomData<fn() -> T>,
+    // Brought along from where the type was checked, so that it is not reported once more at the `.await`.
+    check: fn(&[u8]) -> Result<(), String>,
+    restore: fn(&[u8]) -> Result<T, DecodeError>,
 }
 
 /// Called by `signal!`.
@@ -129,18 +131,17 @@ pub fn signal<T: Storable>(name: &'static str) -> SignalWait<T> {
             location,
             deadline: None,
             lease: WaitLease(None),
-            value: PhantomData,
+            check: check::<T>,
+            restore: T::restored,
         }
     })
 }
 
 fn check<T: Storable>(bytes: &[u8]) -> Result<(), String> {
-    payload::decode::<T>(bytes)
-        .map(|_| ())
-        .map_err(|error| error.to_string())
+    T::restored(bytes).map(|_| ()).map_err(|error| error.to_string())
 }
 
-impl<T: Storable> SignalWait<T> {
+impl<T> SignalWait<T> {
     /// Gives up at an instant, which is fixed now and stored; the wait then gives `Err(Elapsed)`. If a signal is there when
     /// the instant comes, the signal wins.
     pub fn timeout(mut self, timeout: impl IntoDeadline) -> TimedSignal<T> {
@@ -163,15 +164,15 @@ impl<T: Storable> SignalWait<T> {
             location,
             deadline,
             lease,
-            ..
+            check,
+            restore,
         } = self;
         let polled = lease.poll(context, |turn| {
-            turn.machine
-                .open_wait(path.clone(), location, name, *deadline, check::<T>)
+            turn.machine.open_wait(path.clone(), location, name, *deadline, *check)
         });
         match polled {
             Poll::Pending => Poll::Pending,
-            Poll::Ready(Delivery::Signal(Payload(bytes))) => match payload::decode(&bytes) {
+            Poll::Ready(Delivery::Signal(Payload(bytes))) => match restore(&bytes) {
                 Ok(value) => Poll::Ready(Some(value)),
                 Err(error) => {
                     let message = format!("the signal received by `{path}` cannot be read: {error}");
@@ -184,7 +185,8 @@ impl<T: Storable> SignalWait<T> {
     }
 }
 
-impl<T: Storable> DurableFuture for SignalWait<T> {
+#[diagnostic::do_not_recommend]
+impl<T> DurableFuture for SignalWait<T> {
     type Output = T;
 
     fn poll_durable(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
@@ -202,7 +204,8 @@ pub struct TimedSignal<T> {
     wait: SignalWait<T>,
 }
 
-impl<T: Storable> IntoDurable for TimedSignal<T> {
+#[diagnostic::do_not_recommend]
+impl<T> IntoDurable for TimedSignal<T> {
     type Output = Result<T, Elapsed>;
     type Durable = TimedSignalFuture<T>;
 
@@ -211,7 +214,7 @@ impl<T: Storable> IntoDurable for TimedSignal<T> {
     }
 }
 
-impl<T: Storable> TimedSignal<T> {
+impl<T> TimedSignal<T> {
     /// See [`SignalWait::key`].
     #[track_caller]
     pub fn key(self, key: impl Display) -> Self {
@@ -227,7 +230,8 @@ pub struct TimedSignalFuture<T> {
     wait: SignalWait<T>,
 }
 
-impl<T: Storable> DurableFuture for TimedSignalFuture<T> {
+#[diagnostic::do_not_recommend]
+impl<T> DurableFuture for TimedSignalFuture<T> {
     type Output = Result<T, Elapsed>;
 
     fn poll_durable(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {

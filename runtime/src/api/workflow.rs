@@ -1,8 +1,8 @@
 //! What `#[workflow]` makes of a function: a type with a name, typed input and output, and code.
 
 use crate::driver::code::{Code, Ended, Run, StateType, States};
-use crate::failure::{BoxError, Failure, TypedError};
-use crate::payload::{self, DecodeError, Storable};
+use crate::failure::{Failure, IntoFailure, TypedError};
+use crate::payload::{DecodeError, Storable};
 use serde::Serialize;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -23,7 +23,7 @@ pub trait Workflow: Copy + Send + Sync + 'static {
     /// The value of the returned `Ok`.
     type Output: Storable;
     /// The value of the returned `Err`.
-    type Error: 'static;
+    type Error: IntoFailure;
 
     #[doc(hidden)]
     fn states() -> Vec<StateType>;
@@ -55,18 +55,19 @@ impl<T, E> WorkflowResult for Result<T, E> {
 
 /// Called by `#[workflow]`: boxes the future and encodes its end.
 #[doc(hidden)]
-pub fn run<'a, F, T, E>(future: F, typed: fn(&E) -> Option<TypedError>) -> Run<'a>
+pub fn run<'a, W, F>(future: F, typed: fn(&W::Error) -> Option<TypedError>) -> Run<'a>
 where
-    F: Future<Output = Result<T, E>> + Send + 'a,
-    T: Storable,
-    E: Into<BoxError> + 'static,
+    W: Workflow,
+    F: Future<Output = Result<W::Output, W::Error>> + Send + 'a,
 {
     Box::pin(async move {
         Ended(match future.await {
-            Ok(value) => payload::encode(&value).map_err(|error| Failure::new(format!("the output: {error}"))),
+            Ok(value) => value
+                .stored()
+                .map_err(|error| Failure::new(format!("the output: {error}"))),
             Err(error) => {
                 let typed = typed(&error);
-                let error: BoxError = error.into();
+                let error = error.into_error();
                 Err(Failure::of_error(error.as_ref(), typed))
             }
         })
@@ -90,7 +91,7 @@ impl<W: Workflow> Code for Registered<W> {
     }
 
     fn run<'a>(&self, input: &[u8], states: &'a States) -> Result<Run<'a>, DecodeError> {
-        Ok(W::run(payload::decode(input)?, states))
+        Ok(W::run(W::Input::restored(input)?, states))
     }
 }
 
@@ -120,10 +121,4 @@ impl<E> PlainError for Probe<'_, E> {
     fn details(&self) -> Option<TypedError> {
         None
     }
-}
-
-/// Called by `#[durable]`: fixes the type that the block returns.
-#[doc(hidden)]
-pub fn typed<T, F: Future<Output = T>>(future: F) -> F {
-    future
 }

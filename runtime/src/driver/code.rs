@@ -63,7 +63,7 @@ impl States {
 
     /// Called by `#[workflow]` for a parameter `&T`.
     #[doc(hidden)]
-    pub fn get<T: Any + Send + Sync>(&self) -> &T {
+    pub fn get<T: Any>(&self) -> &T {
         let state = self
             .by_type
             .get(&TypeId::of::<T>())

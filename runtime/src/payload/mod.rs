@@ -23,18 +23,35 @@ pub const PAYLOAD_MAX: usize = 16 * 1024 * 1024;
     label = "not storable",
     note = "inputs, outputs, step results and signals need serde's `Serialize` and `Deserialize`, and must own what they hold: add `#[derive(serde::Serialize, serde::Deserialize)]`"
 )]
-pub trait Storable: Serialize + DeserializeOwned + Send + 'static {}
+pub trait Storable: Send + 'static {
+    // Serde's traits are not supertraits: the compiler would name them, and not this one, where one is missing.
+    #[doc(hidden)]
+    fn stored(&self) -> Result<Payload, EncodeError>;
+
+    #[doc(hidden)]
+    fn restored(bytes: &[u8]) -> Result<Self, DecodeError>
+    where
+        Self: Sized;
+}
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned + Send + 'static> Storable for T {}
+impl<T: Serialize + DeserializeOwned + Send + 'static> Storable for T {
+    fn stored(&self) -> Result<Payload, EncodeError> {
+        encode(self)
+    }
+
+    fn restored(bytes: &[u8]) -> Result<Self, DecodeError> {
+        decode(bytes)
+    }
+}
 
 /// An encoded value.
 #[derive(Clone, PartialEq, Eq, Default)]
-pub(crate) struct Payload(pub(crate) Vec<u8>);
+pub struct Payload(pub(crate) Vec<u8>);
 
 /// Why a value could not be turned into bytes that the journal takes.
 #[derive(Debug, Clone, thiserror::Error)]
-pub(crate) enum EncodeError {
+pub enum EncodeError {
     #[error("`{type_name}` cannot be encoded: {reason}")]
     Unstorable { type_name: &'static str, reason: String },
     #[error(
@@ -46,7 +63,7 @@ pub(crate) enum EncodeError {
 /// Bytes that are not a value of the expected type.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{size} stored bytes are not a `{type_name}`: {reason}")]
-pub(crate) struct DecodeError {
+pub struct DecodeError {
     pub(crate) type_name: &'static str,
     pub(crate) size: usize,
     pub(crate) reason: String,

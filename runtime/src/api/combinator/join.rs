@@ -90,6 +90,7 @@ where
 #[must_use = "durable futures do nothing unless awaited"]
 pub struct Nothing<T>(T);
 
+#[diagnostic::do_not_recommend]
 impl<T: Copy> DurableFuture for Nothing<T> {
     type Output = T;
     fn poll_durable(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<T> {
@@ -135,6 +136,7 @@ macro_rules! tuple {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<$($Branch: DurableFuture),+> DurableFuture for $Join<$($Branch,)+ ($(Option<$Branch::Output>,)+)> {
             type Output = ($($Branch::Output,)+);
             fn poll_durable(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -177,6 +179,7 @@ macro_rules! tuple {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<$($Branch,)+ Error> DurableFuture for $TryJoin<$($Branch,)+ ($(Option<$Branch::Value>,)+)>
         where
             $($Branch: TryDurable<Error = Error>,)+

@@ -69,6 +69,7 @@ pin_project! {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<F: DurableFuture> DurableFuture for JoinAll<F, F::Output> {
     type Output = Vec<F::Output>;
     fn poll_durable(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -85,6 +86,7 @@ pin_project! {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<F, T, E> DurableFuture for TryJoinAll<F, T>
 where
     F: DurableFuture<Output = Result<T, E>>,

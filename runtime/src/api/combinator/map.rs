@@ -127,6 +127,7 @@ pin_project! {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<I, F, B, T, E> DurableFuture for MapConcurrent<I, F, B::Durable, T>
 where
     I: Iterator,
@@ -147,6 +148,7 @@ pin_project! {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<I, F, B> DurableFuture for MapConcurrentAll<I, F, B::Durable, B::Output>
 where
     I: Iterator,

@@ -82,6 +82,7 @@ macro_rules! tuple {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<$($Branch: DurableFuture),+> DurableFuture for $Racing<$($Branch),+> {
             type Output = $Race<$($Branch::Output),+>;
             fn poll_durable(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {

@@ -1,0 +1,11 @@
+//! An output without serde.
+use steadfast::prelude::*;
+
+struct Plain;
+
+#[workflow]
+async fn workflow() -> Result<Plain, BoxError> {
+    Ok(Plain)
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! Borrowed input.
+use steadfast::prelude::*;
+
+#[workflow]
+async fn workflow(input: Option<&str>) -> Result<(), BoxError> {
+    drop(input);
+    Ok(())
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+//! Const fn.
+use steadfast::prelude::*;
+
+#[durable]
+const fn helper() -> Result<(), BoxError> {
+    Ok(())
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+//! Helper not async.
+use steadfast::prelude::*;
+
+#[durable]
+fn helper() -> Result<(), BoxError> {
+    Ok(())
+}
+
+fn main() {}

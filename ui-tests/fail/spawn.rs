@@ -1,0 +1,14 @@
+//! Tasks and threads.
+#![allow(unused_imports)]
+use steadfast::prelude::*;
+use std::thread;
+
+#[workflow]
+async fn workflow() -> Result<(), BoxError> {
+    tokio::spawn(async { 1 });
+    let thread = thread::spawn(|| ());
+    drop(thread);
+    Ok(())
+}
+
+fn main() {}

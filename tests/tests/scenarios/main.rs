@@ -4,3 +4,5 @@
 mod divergence;
 mod signals;
 mod fan_out;
+mod starting;
+mod table_e;

@@ -1,6 +1,8 @@
 //! What stays when a runtime goes: the clock and the store.
 
 use crate::probe::ProbeStore;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use steadfast::testing::{SeededEntropy, VirtualClock};
 use steadfast::{Builder, InstanceStatus, OpenError, Runtime, RuntimeError, Status, WaitingFor};
@@ -15,6 +17,8 @@ pub struct World {
     pub clock: VirtualClock,
     /// Outlives every runtime.
     pub store: ProbeStore,
+    /// How many runtimes were opened, so that each draws other chance.
+    opened: Arc<AtomicU64>,
 }
 
 impl World {
@@ -27,7 +31,7 @@ impl World {
     pub async fn try_open(&self, register: impl FnOnce(Builder) -> Builder) -> Result<Runtime, OpenError> {
         let builder = Runtime::builder()
             .clock(self.clock.clone())
-            .entropy(SeededEntropy::new(7));
+            .entropy(SeededEntropy::new(self.opened.fetch_add(1, Ordering::Relaxed)));
         register(builder).store(self.store.clone()).start().await
     }
 

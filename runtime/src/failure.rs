@@ -366,4 +366,17 @@ mod tests {
             "the export stopped: step `charge` timed out: took longer than 30s (attempt 5)"
         );
     }
+
+    #[test]
+    fn the_numbers_of_failure_kinds_are_frozen() {
+        for (number, kind) in [
+            (0, StepFailureKind::Failed),
+            (1, StepFailureKind::TimedOut),
+            (2, StepFailureKind::Panicked),
+            (3, StepFailureKind::Interrupted),
+            (4, StepFailureKind::Unstorable),
+        ] {
+            assert_eq!(postcard::to_stdvec(&kind).expect("a kind encodes"), [number], "{kind:?}");
+        }
+    }
 }

@@ -374,4 +374,15 @@ mod tests {
         assert!(decode_batch(&[]).is_err());
         assert!(decode_batch(&[1, 0, 99]).is_err());
     }
+
+    #[test]
+    fn the_numbers_of_checkpoint_kinds_are_frozen() {
+        for (number, kind) in [
+            (0, CheckpointKind::Step),
+            (1, CheckpointKind::Sleep),
+            (2, CheckpointKind::Signal),
+        ] {
+            assert_eq!(postcard::to_stdvec(&kind).expect("a kind encodes"), [number], "{kind}");
+        }
+    }
 }

@@ -254,3 +254,26 @@ pub enum Cancelled {
     /// The instance has ended.
     Finished(Status),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_of_statuses_are_frozen() {
+        for (number, status) in [
+            (0, Status::Queued),
+            (1, Status::Running),
+            (2, Status::Waiting),
+            (3, Status::Paused),
+            (4, Status::Quarantined),
+            (5, Status::WaitingForCode),
+            (6, Status::Completed),
+            (7, Status::Failed),
+            (8, Status::Cancelled),
+            (9, Status::Terminated),
+        ] {
+            assert_eq!(postcard::to_stdvec(&status).expect("a status encodes"), [number], "{status}");
+        }
+    }
+}

@@ -376,7 +376,11 @@ mod tests {
             (3, StepFailureKind::Interrupted),
             (4, StepFailureKind::Unstorable),
         ] {
-            assert_eq!(postcard::to_stdvec(&kind).expect("a kind encodes"), [number], "{kind:?}");
+            assert_eq!(
+                postcard::to_stdvec(&kind).expect("a kind encodes"),
+                [number],
+                "{kind:?}"
+            );
         }
     }
 }

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use steadfast::store::{
-    CommitError, InstanceRecord, MemoryStore, ReadError, Store, StoredInstance, Write, Written,
-};
+use steadfast::store::{CommitError, InstanceRecord, MemoryStore, ReadError, Store, StoredInstance, Write, Written};
 use steadfast::{Epoch, InstanceNumber, Timestamp};
 
 /// How many writes of each kind were taken.
@@ -91,7 +89,11 @@ impl ProbeStore {
         self.lock().held = held;
     }
 
-    fn read<T>(&self, method: &'static str, read: impl FnOnce(&MemoryStore) -> Result<T, ReadError>) -> Result<T, ReadError> {
+    fn read<T>(
+        &self,
+        method: &'static str,
+        read: impl FnOnce(&MemoryStore) -> Result<T, ReadError>,
+    ) -> Result<T, ReadError> {
         let mut state = self.lock();
         if method == "load" {
             state.counts.loads += 1;
@@ -139,7 +141,10 @@ impl Store for ProbeStore {
             });
         }
         state.counts.groups += 1;
-        let fate = state.die_at.filter(|(at, _)| *at == state.counts.groups).map(|(_, when)| when);
+        let fate = state
+            .die_at
+            .filter(|(at, _)| *at == state.counts.groups)
+            .map(|(_, when)| when);
         state.dead = fate.is_some();
         if fate == Some(When::Before) {
             return Err(died());
@@ -154,7 +159,11 @@ impl Store for ProbeStore {
         }
         drop(state);
         let written = self.data.commit(epoch, group);
-        if fate == Some(When::After) { Err(died()) } else { written }
+        if fate == Some(When::After) {
+            Err(died())
+        } else {
+            written
+        }
     }
 
     fn load(&self, instance: InstanceNumber) -> Result<Option<StoredInstance>, ReadError> {

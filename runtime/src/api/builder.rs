@@ -4,7 +4,7 @@ use super::error::OpenError;
 use super::runtime::Runtime;
 use super::workflow::{Registered, Workflow};
 use crate::driver::code::{Code, States};
-use crate::driver::engine::{Engine, Parts, StartFault};
+use crate::driver::engine::{Codes, Engine, Parts, StartFault};
 use crate::driver::seams::{Clock, Entropy, SystemClock, SystemEntropy};
 use crate::store::Store;
 use std::any::{Any, type_name};
@@ -121,7 +121,7 @@ impl Builder {
     }
 
     /// Everything that can be wrong before a store is touched.
-    fn check(&self) -> Result<BTreeMap<(String, u32), Arc<dyn Code>>, OpenError> {
+    fn check(&self) -> Result<Codes, OpenError> {
         if let Some(state) = self.duplicate_state {
             return Err(OpenError::DuplicateState { state });
         }

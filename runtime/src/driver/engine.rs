@@ -29,7 +29,7 @@ pub(crate) struct Engine {
     pub(super) states: Arc<States>,
     pub(super) alarms: Arc<Alarms>,
     pub(super) park_after: Duration,
-    codes: BTreeMap<(String, u32), Arc<dyn Code>>,
+    codes: Codes,
     committer: Committer,
     tokio: Handle,
     phase: AtomicU8,
@@ -43,6 +43,9 @@ pub(crate) struct Engine {
     unreadable: Mutex<BTreeMap<InstanceNumber, String>>,
 }
 
+/// Registered workflows by name and version.
+pub(crate) type Codes = BTreeMap<(String, u32), Arc<dyn Code>>;
+
 /// Workflow, version, signal name.
 type SignalKey = (&'static str, u32, &'static str);
 
@@ -52,7 +55,7 @@ pub(crate) struct Parts {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) states: States,
-    pub(crate) codes: BTreeMap<(String, u32), Arc<dyn Code>>,
+    pub(crate) codes: Codes,
     pub(crate) park_after: Duration,
 }
 

@@ -178,7 +178,7 @@ impl Task {
                 let left = self.leave(future);
                 // Only after leaving: whoever asks from now on finds the end in the store, and nobody waits in vain.
                 if let Some(end) = ended {
-                    self.announce(end);
+                    self.announce(*end);
                 }
                 return left;
             }
@@ -226,7 +226,9 @@ impl Task {
                 Ok(true) => {
                     if let Commit::Last(end) = commit {
                         self.late_cancel |= mail.cancel.is_some();
-                        return Err(Gone { ended: Some(end) });
+                        return Err(Gone {
+                            ended: Some(Box::new(end)),
+                        });
                     }
                     let now = self.engine.clock.now();
                     if !self.engine.is_draining() {
@@ -555,7 +557,7 @@ type Query = tokio::sync::oneshot::Sender<(Status, Activity)>;
 
 /// The task has nothing more to do. `ended` is durable.
 struct Gone {
-    ended: Option<End>,
+    ended: Option<Box<End>>,
 }
 
 /// Dropping is cancelling: bodies end where they are. A body whose drop panics must not take the engine along.

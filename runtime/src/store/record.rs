@@ -273,7 +273,11 @@ mod tests {
             (8, Status::Cancelled),
             (9, Status::Terminated),
         ] {
-            assert_eq!(postcard::to_stdvec(&status).expect("a status encodes"), [number], "{status}");
+            assert_eq!(
+                postcard::to_stdvec(&status).expect("a status encodes"),
+                [number],
+                "{status}"
+            );
         }
     }
 }

@@ -15,7 +15,9 @@ async fn old(ledger: &Ledger) -> Done {
     sleep!("rest", secs(10)).await;
     let shipped = step!("ship", ledger.work("ship", packed + 1)).await?;
     let bonus: u32 = signal!("bonus").await;
-    step!("thank", ledger.work("thank", shipped + bonus)).await.map_err(BoxError::from)
+    step!("thank", ledger.work("thank", shipped + bonus))
+        .await
+        .map_err(BoxError::from)
 }
 
 #[workflow(name = "order")]
@@ -165,7 +167,9 @@ async fn begin(world: &World, ledger: &Ledger) {
     runtime.start(old, ()).id("a").await.unwrap();
     runtime.until_status("a", Status::Waiting).await;
     world.clock.advance(secs(10));
-    runtime.until_waiting_for("a", |wait| matches!(wait, steadfast::WaitingFor::Signal { .. })).await;
+    runtime
+        .until_waiting_for("a", |wait| matches!(wait, steadfast::WaitingFor::Signal { .. }))
+        .await;
     drop(runtime);
     assert_eq!(ledger.entries(), ["charge", "pack", "ship"]);
 }
@@ -243,12 +247,20 @@ async fn a_sleep_that_became_a_step_diverges() {
 
 #[tokio::test]
 async fn a_step_that_became_a_sleep_diverges() {
-    assert_says(&diverge(step_made_a_sleep).await, "step `pack` succeeded", "sleep `pack`");
+    assert_says(
+        &diverge(step_made_a_sleep).await,
+        "step `pack` succeeded",
+        "sleep `pack`",
+    );
 }
 
 #[tokio::test]
 async fn a_step_that_became_a_signal_wait_diverges() {
-    assert_says(&diverge(step_made_a_signal).await, "step `pack` succeeded", "signal wait `pack`");
+    assert_says(
+        &diverge(step_made_a_signal).await,
+        "step `pack` succeeded",
+        "signal wait `pack`",
+    );
 }
 
 #[tokio::test]
@@ -263,7 +275,11 @@ async fn a_step_that_got_a_key_diverges() {
 
 #[tokio::test]
 async fn a_step_that_moved_into_another_scope_diverges() {
-    assert_says(&diverge(moved_into_another_scope).await, "step `pack` succeeded", "step `pack/pack`");
+    assert_says(
+        &diverge(moved_into_another_scope).await,
+        "step `pack` succeeded",
+        "step `pack/pack`",
+    );
 }
 
 #[tokio::test]
@@ -273,7 +289,11 @@ async fn steps_that_became_parallel_diverge() {
 
 #[tokio::test]
 async fn an_extra_draw_of_chance_diverges() {
-    assert_says(&diverge(draws_chance).await, "step `pack` succeeded", "chance `random!` was drawn");
+    assert_says(
+        &diverge(draws_chance).await,
+        "step `pack` succeeded",
+        "chance `random!` was drawn",
+    );
 }
 
 #[tokio::test]
@@ -297,25 +317,37 @@ async fn what_comes_after_everything_recorded_may_change() {
         let packed = step!("pack", ledger.work("pack", charged + 1)).await?;
         sleep!("rest", secs(10)).await;
         let shipped = step!("ship", ledger.work("ship", packed + 1)).await?;
-        step!("new", ledger.work("new", shipped + 100)).await.map_err(BoxError::from)
+        step!("new", ledger.work("new", shipped + 100))
+            .await
+            .map_err(BoxError::from)
     }
     let (world, ledger) = (World::new(), Ledger::default());
     begin(&world, &ledger).await;
-    let runtime = world.open(|runtime| runtime.workflow(extended).state(ledger.clone())).await;
+    let runtime = world
+        .open(|runtime| runtime.workflow(extended).state(ledger.clone()))
+        .await;
     runtime.signal("a", "bonus", &10u32).await.unwrap();
-    assert_eq!(runtime.handle(extended, "a").await.unwrap().result().await.unwrap(), 103);
+    assert_eq!(
+        runtime.handle(extended, "a").await.unwrap().result().await.unwrap(),
+        103
+    );
 }
 
 #[tokio::test]
 async fn a_diverged_instance_can_be_cancelled() {
     let (world, ledger) = (World::new(), Ledger::default());
     begin(&world, &ledger).await;
-    let runtime = world.open(|runtime| runtime.workflow(renamed).state(ledger.clone())).await;
+    let runtime = world
+        .open(|runtime| runtime.workflow(renamed).state(ledger.clone()))
+        .await;
     runtime.signal("a", "bonus", &10u32).await.unwrap();
     runtime.until_status("a", Status::Quarantined).await;
     runtime.cancel("a", "not worth it").await.unwrap();
     let result = runtime.handle(renamed, "a").await.unwrap().result().await;
-    assert!(matches!(&result, Err(WorkflowError::Cancelled { reason }) if reason == "not worth it"), "{result:?}");
+    assert!(
+        matches!(&result, Err(WorkflowError::Cancelled { reason }) if reason == "not worth it"),
+        "{result:?}"
+    );
     assert_eq!(runtime.ask("a").await.status, Status::Cancelled);
     assert_eq!(ledger.total(), 3);
 }
@@ -324,7 +356,9 @@ async fn a_diverged_instance_can_be_cancelled() {
 async fn signals_sent_to_a_diverged_instance_are_there_when_it_goes_on() {
     let (world, ledger) = (World::new(), Ledger::default());
     begin(&world, &ledger).await;
-    let runtime = world.open(|runtime| runtime.workflow(fails_early).state(ledger.clone())).await;
+    let runtime = world
+        .open(|runtime| runtime.workflow(fails_early).state(ledger.clone()))
+        .await;
     runtime.cancel("nobody", "x").await.unwrap_err();
     // It waits and has no reason to be looked at; resuming makes it look.
     runtime.resume("a").await.unwrap();

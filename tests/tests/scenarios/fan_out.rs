@@ -51,7 +51,11 @@ async fn a_hundred_pages_are_rendered_exactly_as_concurrently_as_asked_also_afte
     let mut runtime = world.open(open).await;
     runtime.start(exports, 100).id("a").await.unwrap();
     for (stage, limit) in [("prepare", 10), ("render", 3)] {
-        let gate = if stage == "prepare" { &stages.prepare } else { &stages.render };
+        let gate = if stage == "prepare" {
+            &stages.prepare
+        } else {
+            &stages.render
+        };
         until(async || gate.held() == limit).await;
         for finished in 1..=37 {
             gate.open(1);
@@ -62,7 +66,10 @@ async fn a_hundred_pages_are_rendered_exactly_as_concurrently_as_asked_also_afte
         drop(runtime);
         until(async || gate.held() == 0).await;
         let before = stages.ledger.counts();
-        let interrupted: Vec<String> = (0..100).map(|page| format!("{stage} {page}")).filter(|body| before.contains_key(body)).collect();
+        let interrupted: Vec<String> = (0..100)
+            .map(|page| format!("{stage} {page}"))
+            .filter(|body| before.contains_key(body))
+            .collect();
         assert_eq!(interrupted.len(), 37 + limit);
 
         runtime = world.open(open).await;
@@ -78,7 +85,11 @@ async fn a_hundred_pages_are_rendered_exactly_as_concurrently_as_asked_also_afte
             let finished = gate.passed().iter().take(37).any(|passed| *passed == page.to_string());
             let began = interrupted.contains(&format!("{stage} {page}"));
             let expected = if began && !finished { 2 } else { 1 };
-            assert_eq!(stages.ledger.count(&format!("{stage} {page}")), expected, "{stage} {page}");
+            assert_eq!(
+                stages.ledger.count(&format!("{stage} {page}")),
+                expected,
+                "{stage} {page}"
+            );
         }
     }
     let result = runtime.handle(exports, "a").await.unwrap().result().await.unwrap();
@@ -109,9 +120,13 @@ async fn five(ledger: &Ledger, gate: &Gate) -> Result<Vec<u32>, BoxError> {
 #[tokio::test]
 async fn of_five_parallel_steps_only_the_one_that_failed_runs_twice() {
     let (world, ledger, gate) = (World::new(), Ledger::default(), Gate::default());
-    let runtime = world.open(|runtime| runtime.workflow(five).state(ledger.clone()).state(gate.clone())).await;
+    let runtime = world
+        .open(|runtime| runtime.workflow(five).state(ledger.clone()).state(gate.clone()))
+        .await;
     let handle = runtime.start(five, ()).id("a").await.unwrap();
-    runtime.until_waiting_for("a", |wait| matches!(wait, WaitingFor::Retry { attempt: 2, .. })).await;
+    runtime
+        .until_waiting_for("a", |wait| matches!(wait, WaitingFor::Retry { attempt: 2, .. }))
+        .await;
     assert_eq!(gate.held(), 4);
     world.clock.advance(secs(1));
     until(async || ledger.count("c") == 2).await;
@@ -132,13 +147,26 @@ async fn results_come_in_the_order_of_the_items_whatever_the_order_they_finish_i
     #[workflow]
     async fn items(doors: &Doors) -> Result<(Vec<usize>, Vec<usize>, Vec<usize>), BoxError> {
         let mapped = map_concurrent(0..20, 20, |item| async move {
-            step!("mapped", { doors.0[item].pass(item).await; Ok(item) }).await
+            step!("mapped", {
+                doors.0[item].pass(item).await;
+                Ok(item)
+            })
+            .await
         });
         let all = map_concurrent_all(0..20, 20, |item| async move {
-            step!("all", { doors.0[item].pass(item).await; Ok(item) }).await.unwrap_or(99)
+            step!("all", {
+                doors.0[item].pass(item).await;
+                Ok(item)
+            })
+            .await
+            .unwrap_or(99)
         });
         let joined = try_join_all((0..20).map(|item| async move {
-            step!("joined", { doors.0[item].pass(item).await; Ok(item) }).await
+            step!("joined", {
+                doors.0[item].pass(item).await;
+                Ok(item)
+            })
+            .await
         }));
         let (mapped, all, joined) = join!(mapped, all, joined).await;
         Ok((mapped?, all, joined?))
@@ -160,7 +188,10 @@ async fn results_come_in_the_order_of_the_items_whatever_the_order_they_finish_i
         }
     }
     let expected: Vec<usize> = (0..20).collect();
-    assert_eq!(handle.result().await.unwrap(), (expected.clone(), expected.clone(), expected));
+    assert_eq!(
+        handle.result().await.unwrap(),
+        (expected.clone(), expected.clone(), expected)
+    );
 }
 
 /// Requirement B11.
@@ -168,7 +199,11 @@ async fn results_come_in_the_order_of_the_items_whatever_the_order_they_finish_i
 async fn while_one_branch_backs_off_the_other_goes_on_and_the_status_says_when_the_next_attempt_is() {
     #[workflow]
     async fn branches(ledger: &Ledger) -> Result<u32, BoxError> {
-        let failing = async { step!("flaky", ledger.fail_first("flaky", 1, 1u32)).retry(Retry::fixed(hours(1))).await };
+        let failing = async {
+            step!("flaky", ledger.fail_first("flaky", 1, 1u32))
+                .retry(Retry::fixed(hours(1)))
+                .await
+        };
         let steady = async {
             step!("one", ledger.work("one", ())).await?;
             sleep!("nap", secs(1)).await;
@@ -179,7 +214,9 @@ async fn while_one_branch_backs_off_the_other_goes_on_and_the_status_says_when_t
         Ok(a + b)
     }
     let (world, ledger) = (World::new(), Ledger::default());
-    let runtime = world.open(|runtime| runtime.workflow(branches).state(ledger.clone()).park_after(millis(0))).await;
+    let runtime = world
+        .open(|runtime| runtime.workflow(branches).state(ledger.clone()).park_after(millis(0)))
+        .await;
     let began = steadfast::testing::Clock::now(&world.clock);
     let handle = runtime.start(branches, ()).id("a").await.unwrap();
     runtime.until_status("a", Status::Waiting).await;
@@ -204,19 +241,36 @@ async fn a_sleep_that_ends_beside_a_running_step_does_not_run_the_body_twice() {
     #[workflow]
     async fn beside(ledger: &Ledger, gate: &Gate) -> Result<u32, BoxError> {
         let (done, ()) = join!(
-            step!("long", { ledger.note("long"); gate.pass("long").await; Ok(5u32) }),
+            step!("long", {
+                ledger.note("long");
+                gate.pass("long").await;
+                Ok(5u32)
+            }),
             sleep!("short", millis(300))
         )
         .await;
         Ok(done?)
     }
     let (world, ledger, gate) = (World::new(), Ledger::default(), Gate::default());
-    let open = |runtime: Builder| runtime.workflow(beside).state(ledger.clone()).state(gate.clone()).park_after(millis(0));
+    let open = |runtime: Builder| {
+        runtime
+            .workflow(beside)
+            .state(ledger.clone())
+            .state(gate.clone())
+            .park_after(millis(0))
+    };
     let runtime = world.open(open).await;
     let handle = runtime.start(beside, ()).id("a").await.unwrap();
     until(async || gate.held() == 1).await;
     world.clock.advance(millis(300));
-    until(async || runtime.lines("a").await.iter().any(|line| line == "sleep `short` ended")).await;
+    until(async || {
+        runtime
+            .lines("a")
+            .await
+            .iter()
+            .any(|line| line == "sleep `short` ended")
+    })
+    .await;
     world.clock.advance(hours(1));
     assert_eq!((gate.held(), ledger.count("long")), (1, 1));
     gate.open(1);
@@ -230,7 +284,11 @@ async fn a_dropped_step_is_recorded_as_dropped_and_its_result_never_comes_back()
     #[workflow]
     async fn loses(ledger: &Ledger, gate: &Gate) -> Result<u32, BoxError> {
         let lost = race!(
-            step!("slow", { ledger.note("slow"); gate.pass("slow").await; Ok(1u32) }),
+            step!("slow", {
+                ledger.note("slow");
+                gate.pass("slow").await;
+                Ok(1u32)
+            }),
             sleep!("short", secs(1))
         )
         .await;
@@ -292,16 +350,28 @@ async fn raced(lanes: &Lanes, ledger: &Ledger) -> Result<Vec<u32>, BoxError> {
     let mut winners = Vec::new();
     for round in 0..2u32 {
         let winner = match race!(
-            step!("left", { lanes.0[0].pass(round).await; Ok(0u32) }),
-            step!("middle", { lanes.0[1].pass(round).await; Ok(1u32) }),
-            step!("right", { lanes.0[2].pass(round).await; Ok(2u32) })
+            step!("left", {
+                lanes.0[0].pass(round).await;
+                Ok(0u32)
+            }),
+            step!("middle", {
+                lanes.0[1].pass(round).await;
+                Ok(1u32)
+            }),
+            step!("right", {
+                lanes.0[2].pass(round).await;
+                Ok(2u32)
+            })
         )
         .await
         {
             Race3::First(won) | Race3::Second(won) | Race3::Third(won) => won?,
         };
         winners.push(winner);
-        step!("note", async { Ok::<_, BoxError>(ledger.note(format_args!("{round}: {winner}"))) }).await?;
+        step!("note", async {
+            Ok::<_, BoxError>(ledger.note(format_args!("{round}: {winner}")))
+        })
+        .await?;
         sleep!("pause", secs(1)).await;
     }
     Ok(winners)
@@ -333,7 +403,9 @@ async fn a_race_has_the_same_winner_on_replay_whatever_the_schedule_was() {
             for lane in lanes.0.iter() {
                 lane.open(1);
             }
-            runtime.until_waiting_for("a", |wait| matches!(wait, WaitingFor::Sleep { .. })).await;
+            runtime
+                .until_waiting_for("a", |wait| matches!(wait, WaitingFor::Sleep { .. }))
+                .await;
             if chance.below(2) == 0 {
                 drop(runtime);
                 runtime = world.open(open).await;
@@ -355,11 +427,18 @@ async fn a_race_has_the_same_winner_on_replay_whatever_the_schedule_was() {
         let noted = ledger.entries();
         let mut once = noted.clone();
         once.dedup();
-        let expected: Vec<String> = winners.iter().enumerate().map(|(round, winner)| format!("{round}: {winner}")).collect();
+        let expected: Vec<String> = winners
+            .iter()
+            .enumerate()
+            .map(|(round, winner)| format!("{round}: {winner}"))
+            .collect();
         assert_eq!(once, expected, "schedule {schedule} of seed {seed}");
         for winner in winners {
             wins[winner as usize] += 1;
         }
     }
-    assert!(wins.iter().all(|wins| *wins > 50), "every lane wins sometimes: {wins:?}");
+    assert!(
+        wins.iter().all(|wins| *wins > 50),
+        "every lane wins sometimes: {wins:?}"
+    );
 }

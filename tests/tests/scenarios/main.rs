@@ -2,7 +2,7 @@
 //! when a test says so; dropping a runtime and opening the next is a restart.
 
 mod divergence;
-mod signals;
 mod fan_out;
+mod signals;
 mod starting;
 mod table_e;

@@ -73,7 +73,10 @@ async fn thirty_buffered_signals_are_read_in_the_order_they_were_sent_over_resta
         world.clock.advance(secs(1));
         until(async || {
             let seen = runtime.status("a").await.unwrap();
-            !seen.waiting_for.iter().any(|wait| matches!(wait, WaitingFor::Sleep { until, .. } if *until <= now(&world)))
+            !seen
+                .waiting_for
+                .iter()
+                .any(|wait| matches!(wait, WaitingFor::Sleep { until, .. } if *until <= now(&world)))
         })
         .await;
     }
@@ -135,7 +138,9 @@ async fn a_signal_sent_before_the_first_turn_survives_the_restart_before_it() {
 #[tokio::test]
 async fn the_answer_tells_delivered_from_buffered() {
     let (world, gate) = (World::new(), Gate::default());
-    let runtime = world.open(|runtime| runtime.workflow(held).state(gate.clone()).park_after(days(1))).await;
+    let runtime = world
+        .open(|runtime| runtime.workflow(held).state(gate.clone()).park_after(days(1)))
+        .await;
     let handle = runtime.start(held, ()).id("a").await.unwrap();
     assert_eq!(handle.signal("value", &1u32).await.unwrap(), SignalAnswer::Buffered);
     gate.open(1);
@@ -153,12 +158,14 @@ async fn of_two_signals_for_one_wait_the_second_is_told_it_is_buffered() {
         let handle = runtime.start(takes, 1).await.unwrap();
         let id = handle.id().to_owned();
         runtime.until_waiting_for(&id, is_signal).await;
-        let (first, second) = tokio::join!(
-            async { runtime.signal(&id, "value", &1u32).await },
-            async { runtime.signal(&id, "value", &2u32).await }
-        );
+        let (first, second) = tokio::join!(async { runtime.signal(&id, "value", &1u32).await }, async {
+            runtime.signal(&id, "value", &2u32).await
+        });
         let mut answers = vec![first, second];
-        assert!(matches!(answers.remove(0), Ok(SignalAnswer::Delivered)), "the wait was open");
+        assert!(
+            matches!(answers.remove(0), Ok(SignalAnswer::Delivered)),
+            "the wait was open"
+        );
         match answers.remove(0) {
             Ok(SignalAnswer::Buffered) | Err(SignalError::AlreadyFinished { .. }) => {}
             other => panic!("{other:?}"),
@@ -189,9 +196,19 @@ async fn a_signal_to_an_instance_that_a_restart_left_parked_is_delivered() {
     drop(runtime);
     let runtime = world.open(|runtime| staying(runtime, &ledger)).await;
     let loads = world.store.counts().loads;
-    assert_eq!(runtime.signal("a", "unrelated", &1u32).await.unwrap(), SignalAnswer::Buffered);
-    assert_eq!(world.store.counts().loads, loads, "a signal nobody waits for loads nothing");
-    assert_eq!(runtime.signal("a", "value", &9u32).await.unwrap(), SignalAnswer::Delivered);
+    assert_eq!(
+        runtime.signal("a", "unrelated", &1u32).await.unwrap(),
+        SignalAnswer::Buffered
+    );
+    assert_eq!(
+        world.store.counts().loads,
+        loads,
+        "a signal nobody waits for loads nothing"
+    );
+    assert_eq!(
+        runtime.signal("a", "value", &9u32).await.unwrap(),
+        SignalAnswer::Delivered
+    );
     assert_eq!(runtime.handle(takes, "a").await.unwrap().result().await.unwrap(), [9]);
 }
 
@@ -201,13 +218,28 @@ async fn a_consumed_signal_is_not_delivered_again_after_a_restart() {
     let runtime = world.open(|runtime| staying(runtime, &ledger)).await;
     runtime.start(takes, 2).id("a").await.unwrap();
     runtime.signal("a", "value", &1u32).await.unwrap();
-    until(async || runtime.lines("a").await.iter().any(|line| line.contains("received signal 0"))).await;
+    until(async || {
+        runtime
+            .lines("a")
+            .await
+            .iter()
+            .any(|line| line.contains("received signal 0"))
+    })
+    .await;
     for _ in 0..3 {
         let again = world.open(|runtime| parking(runtime, &ledger)).await;
         again.resume("a").await.unwrap();
         let seen = again.until_waiting_for("a", is_signal).await;
         assert_eq!(seen.waiting_for.len(), 1);
-        assert_eq!(again.lines("a").await.iter().filter(|line| line.contains("received")).count(), 1);
+        assert_eq!(
+            again
+                .lines("a")
+                .await
+                .iter()
+                .filter(|line| line.contains("received"))
+                .count(),
+            1
+        );
     }
     let again = world.open(|runtime| parking(runtime, &ledger)).await;
     again.signal("a", "value", &2u32).await.unwrap();
@@ -229,8 +261,15 @@ async fn a_deduplication_key_counts_before_and_after_the_signal_was_consumed_and
     let runtime = world.open(|runtime| staying(runtime, &ledger)).await;
     assert_eq!(send(&runtime, "k").await, SignalAnswer::Duplicate);
     assert_eq!(send(&runtime, "k2").await, SignalAnswer::Delivered);
-    assert_eq!(runtime.handle(takes, "a").await.unwrap().result().await.unwrap(), [7, 7]);
-    assert_eq!(send(&runtime, "k").await, SignalAnswer::Duplicate, "the sender gets the answer it missed");
+    assert_eq!(
+        runtime.handle(takes, "a").await.unwrap().result().await.unwrap(),
+        [7, 7]
+    );
+    assert_eq!(
+        send(&runtime, "k").await,
+        SignalAnswer::Duplicate,
+        "the sender gets the answer it missed"
+    );
 }
 
 #[tokio::test]
@@ -238,11 +277,27 @@ async fn senders_are_told_about_unknown_and_finished_instances() {
     let (world, ledger) = (World::new(), Ledger::default());
     let runtime = world.open(|runtime| staying(runtime, &ledger)).await;
     let error = runtime.signal("nobody", "value", &1u32).await.unwrap_err();
-    assert!(matches!(&error, SignalError::UnknownInstance { id } if id == "nobody"), "{error:?}");
-    runtime.start(takes, 0).id("done").await.unwrap().result().await.unwrap();
+    assert!(
+        matches!(&error, SignalError::UnknownInstance { id } if id == "nobody"),
+        "{error:?}"
+    );
+    runtime
+        .start(takes, 0)
+        .id("done")
+        .await
+        .unwrap()
+        .result()
+        .await
+        .unwrap();
     let error = runtime.signal("done", "value", &1u32).await.unwrap_err();
     assert!(
-        matches!(&error, SignalError::AlreadyFinished { status: Status::Completed, .. }),
+        matches!(
+            &error,
+            SignalError::AlreadyFinished {
+                status: Status::Completed,
+                ..
+            }
+        ),
         "{error:?}"
     );
     let handle = runtime.start(takes, 1).id("cancelled").await.unwrap();
@@ -250,7 +305,13 @@ async fn senders_are_told_about_unknown_and_finished_instances() {
     assert!(matches!(handle.result().await, Err(WorkflowError::Cancelled { .. })));
     let error = handle.signal("value", &1u32).await.unwrap_err();
     assert!(
-        matches!(&error, SignalError::AlreadyFinished { status: Status::Cancelled, .. }),
+        matches!(
+            &error,
+            SignalError::AlreadyFinished {
+                status: Status::Cancelled,
+                ..
+            }
+        ),
         "{error:?}"
     );
     assert!(matches!(
@@ -286,7 +347,10 @@ async fn a_signal_of_another_type_is_refused_at_the_sender_when_the_type_is_know
         approved: true,
         by: "Ada".into(),
     };
-    assert_eq!(handle.signal("approval", &approval).await.unwrap(), SignalAnswer::Delivered);
+    assert_eq!(
+        handle.signal("approval", &approval).await.unwrap(),
+        SignalAnswer::Delivered
+    );
     assert_eq!(handle.result().await.unwrap(), approval);
 }
 
@@ -300,7 +364,14 @@ async fn an_undecodable_signal_is_set_aside_visibly_and_the_wait_goes_on() {
     // A new process does not know the type before the instance has had a turn in it.
     let runtime = world.open(|runtime| runtime.workflow(approves)).await;
     runtime.signal("a", "approval", &u64::MAX).await.unwrap();
-    until(async || runtime.lines("a").await.iter().any(|line| line.contains("set signal 0 aside"))).await;
+    until(async || {
+        runtime
+            .lines("a")
+            .await
+            .iter()
+            .any(|line| line.contains("set signal 0 aside"))
+    })
+    .await;
     let seen = runtime.until_waiting_for("a", is_signal).await;
     assert_eq!(seen.status, Status::Waiting);
     drop(runtime);
@@ -309,8 +380,14 @@ async fn an_undecodable_signal_is_set_aside_visibly_and_the_wait_goes_on() {
         approved: true,
         by: "Ada".into(),
     };
-    assert_eq!(runtime.signal("a", "approval", &approval).await.unwrap(), SignalAnswer::Delivered);
-    assert_eq!(runtime.handle(approves, "a").await.unwrap().result().await.unwrap(), approval);
+    assert_eq!(
+        runtime.signal("a", "approval", &approval).await.unwrap(),
+        SignalAnswer::Delivered
+    );
+    assert_eq!(
+        runtime.handle(approves, "a").await.unwrap().result().await.unwrap(),
+        approval
+    );
 }
 
 #[tokio::test]
@@ -326,7 +403,14 @@ async fn one_name_may_carry_two_types_one_after_the_other() {
     let first = runtime.start(both, ()).id("first").await.unwrap();
     runtime.until_waiting_for("first", is_signal).await;
     first.signal("x", &1u32).await.unwrap();
-    until(async || runtime.lines("first").await.iter().any(|line| line.contains("received"))).await;
+    until(async || {
+        runtime
+            .lines("first")
+            .await
+            .iter()
+            .any(|line| line.contains("received"))
+    })
+    .await;
     runtime.until_waiting_for("first", is_signal).await;
     // The runtime has seen both waits by now; the second instance still waits for the number.
     let second = runtime.start(both, ()).id("second").await.unwrap();
@@ -352,11 +436,18 @@ async fn a_signal_to_the_loser_of_a_race_stays_for_the_next_wait() {
     }
     for park_after in [millis(0), days(1)] {
         let world = World::new();
-        let runtime = world.open(|runtime| runtime.workflow(races).park_after(park_after)).await;
+        let runtime = world
+            .open(|runtime| runtime.workflow(races).park_after(park_after))
+            .await;
         let handle = runtime.start(races, ()).id("a").await.unwrap();
         runtime.until_waiting_for("a", is_signal).await;
         world.clock.advance(secs(1));
-        runtime.until_waiting_for("a", |wait| matches!(wait, WaitingFor::Sleep { sleep, .. } if sleep == "pause")).await;
+        runtime
+            .until_waiting_for(
+                "a",
+                |wait| matches!(wait, WaitingFor::Sleep { sleep, .. } if sleep == "pause"),
+            )
+            .await;
         assert_eq!(handle.signal("value", &5u32).await.unwrap(), SignalAnswer::Buffered);
         world.clock.advance(secs(1));
         assert_eq!(handle.result().await.unwrap(), (0, 5));
@@ -373,11 +464,15 @@ async fn a_late_signal_after_a_timeout_stays_for_the_next_wait() {
         Ok((first.ok(), second))
     }
     let world = World::new();
-    let runtime = world.open(|runtime| runtime.workflow(waits).park_after(millis(0))).await;
+    let runtime = world
+        .open(|runtime| runtime.workflow(waits).park_after(millis(0)))
+        .await;
     let handle = runtime.start(waits, ()).id("a").await.unwrap();
     runtime.until_waiting_for("a", is_signal).await;
     world.clock.advance(secs(1));
-    runtime.until_waiting_for("a", |wait| matches!(wait, WaitingFor::Sleep { .. })).await;
+    runtime
+        .until_waiting_for("a", |wait| matches!(wait, WaitingFor::Sleep { .. }))
+        .await;
     assert_eq!(handle.signal("value", &5u32).await.unwrap(), SignalAnswer::Buffered);
     world.clock.advance(secs(1));
     assert_eq!(handle.result().await.unwrap(), (None, 5));
@@ -392,7 +487,9 @@ async fn two_waits_of_one_name_at_once_get_the_signals_in_the_order_of_the_waits
     }
     for park_after in [millis(0), days(1)] {
         let world = World::new();
-        let runtime = world.open(|runtime| runtime.workflow(joined).park_after(park_after)).await;
+        let runtime = world
+            .open(|runtime| runtime.workflow(joined).park_after(park_after))
+            .await;
         let handle = runtime.start(joined, ()).id("a").await.unwrap();
         runtime.until_waiting_for("a", is_signal).await;
         assert_eq!(handle.signal("value", &1u32).await.unwrap(), SignalAnswer::Delivered);
@@ -436,7 +533,13 @@ async fn a_start_and_a_signal_by_the_same_id_do_not_mix() {
     runtime.signal("a", "value", &1u32).await.unwrap();
     let error = runtime.start(takes, 2).id("a").await.unwrap_err();
     assert!(
-        matches!(error, StartError::Conflict { difference: Difference::Input, .. }),
+        matches!(
+            error,
+            StartError::Conflict {
+                difference: Difference::Input,
+                ..
+            }
+        ),
         "{error:?}"
     );
     assert_eq!(runtime.handle(takes, "a").await.unwrap().result().await.unwrap(), [1]);

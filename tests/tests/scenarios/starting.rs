@@ -56,10 +56,25 @@ async fn the_same_id_with_another_input_or_workflow_is_a_conflict_and_changes_no
             handle.result().await.unwrap();
         }
         let error = runtime.start(doubles, 2).id("a").await.unwrap_err();
-        assert!(matches!(&error, StartError::Conflict { id, difference: Difference::Input } if id == "a"), "{error:?}");
-        assert_eq!(error.to_string(), "instance `a` exists with another input; nothing was started");
+        assert!(
+            matches!(&error, StartError::Conflict { id, difference: Difference::Input } if id == "a"),
+            "{error:?}"
+        );
+        assert_eq!(
+            error.to_string(),
+            "instance `a` exists with another input; nothing was started"
+        );
         let error = runtime.start(triples, 1).id("a").await.unwrap_err();
-        assert!(matches!(&error, StartError::Conflict { difference: Difference::Workflow, .. }), "{error:?}");
+        assert!(
+            matches!(
+                &error,
+                StartError::Conflict {
+                    difference: Difference::Workflow,
+                    ..
+                }
+            ),
+            "{error:?}"
+        );
     }
     assert_eq!(handle.result().await.unwrap(), 2);
     assert_eq!(ledger.entries(), ["1"]);
@@ -91,7 +106,10 @@ async fn a_start_whose_reply_was_lost_in_a_crash_is_found_by_the_next_one() {
         let runtime = world.open(|runtime| register(runtime, &ledger)).await;
         world.store.die_at(1, when);
         let error = runtime.start(doubles, 1).id("a").await.unwrap_err();
-        assert!(matches!(error, StartError::Runtime(RuntimeError::Commit(_))), "{error:?}");
+        assert!(
+            matches!(error, StartError::Runtime(RuntimeError::Commit(_))),
+            "{error:?}"
+        );
         drop(runtime);
         world.store.revive();
         let runtime = world.open(|runtime| register(runtime, &ledger)).await;
@@ -115,12 +133,18 @@ async fn ids_are_one_to_256_bytes_of_any_text() {
     for id in [String::new(), "x".repeat(257)] {
         let error = runtime.start(doubles, 1).id(id.clone()).await.unwrap_err();
         assert!(matches!(error, StartError::BadId { size } if size == id.len()));
-        assert!(matches!(runtime.status(&id).await.unwrap_err(), RuntimeError::UnknownInstance { .. }));
+        assert!(matches!(
+            runtime.status(&id).await.unwrap_err(),
+            RuntimeError::UnknownInstance { .. }
+        ));
         assert!(matches!(
             runtime.signal(&id, "x", &1).await.unwrap_err(),
             SignalError::UnknownInstance { .. }
         ));
-        assert!(matches!(runtime.cancel(&id, "x").await.unwrap_err(), RuntimeError::UnknownInstance { .. }));
+        assert!(matches!(
+            runtime.cancel(&id, "x").await.unwrap_err(),
+            RuntimeError::UnknownInstance { .. }
+        ));
     }
 }
 
@@ -137,7 +161,9 @@ async fn generated_ids_are_different() {
 #[tokio::test]
 async fn a_workflow_that_is_not_registered_is_not_started() {
     let (world, ledger) = (World::new(), Ledger::default());
-    let runtime = world.open(|runtime| runtime.workflow(triples).state(ledger.clone())).await;
+    let runtime = world
+        .open(|runtime| runtime.workflow(triples).state(ledger.clone()))
+        .await;
     let error = runtime.start(doubles, 1).id("a").await.unwrap_err();
     assert!(matches!(error, StartError::NotRegistered { workflow: "doubles" }));
     assert!(runtime.list().await.unwrap().instances.is_empty());
@@ -164,7 +190,10 @@ async fn everything(ledger: &Ledger) -> Result<Vec<u32>, BoxError> {
         Race2::First(()) => 1,
         Race2::Second(value) => value,
     };
-    let once = step!("once", ledger.work("once", 9u32)).at_most_once().await.unwrap_or(9);
+    let once = step!("once", ledger.work("once", 9u32))
+        .at_most_once()
+        .await
+        .unwrap_or(9);
     let mut all = vec![two, three, four, none.unwrap_or(0), dice, won, once];
     all.extend(many);
     Ok(all)
@@ -184,7 +213,10 @@ async fn a_death_at_any_commit_leaves_no_ghost_and_forgets_nothing() {
             for (body, runs) in ledger.counts() {
                 let failed = u32::from(body == "three");
                 let interrupted = if body == "once" { 0 } else { 1 };
-                assert!(runs <= 1 + failed + interrupted, "{when:?} {at}: {body} ran {runs} times");
+                assert!(
+                    runs <= 1 + failed + interrupted,
+                    "{when:?} {at}: {body} ran {runs} times"
+                );
             }
         }
     }
@@ -201,7 +233,9 @@ async fn run_to_the_end(world: &World, ledger: &Ledger, expected: &[u32]) -> u64
             world.store.revive();
             runtime = world.open(open).await;
         }
-        let Ok(handle) = runtime.start(everything, ()).id("a").await else { continue };
+        let Ok(handle) = runtime.start(everything, ()).id("a").await else {
+            continue;
+        };
         if !signalled {
             signalled = runtime.signal("a", "four", &4u32).dedup_key("four").await.is_ok();
             continue;
@@ -246,7 +280,15 @@ async fn a_store_that_failed_is_named_in_every_answer_and_shows_the_workflow_not
     world.store.revive();
     let runtime = world.open(|runtime| register(runtime, &ledger)).await;
     assert_eq!(runtime.handle(doubles, "a").await.unwrap().result().await.unwrap(), 2);
-    assert_eq!(runtime.lines("a").await.iter().filter(|line| line.contains("failed")).count(), 0);
+    assert_eq!(
+        runtime
+            .lines("a")
+            .await
+            .iter()
+            .filter(|line| line.contains("failed"))
+            .count(),
+        0
+    );
 }
 
 #[tokio::test]

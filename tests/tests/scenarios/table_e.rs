@@ -55,7 +55,11 @@ async fn two_signals_back_to_back_reach_two_waits_of_one_name_in_order() {
 async fn twelve_buffered_signals_are_read_in_send_order_after_a_restart() {
     #[workflow]
     async fn reads(gate: &Gate) -> Result<Vec<u32>, BoxError> {
-        step!("before", { gate.pass("before").await; Ok(()) }).await?;
+        step!("before", {
+            gate.pass("before").await;
+            Ok(())
+        })
+        .await?;
         let mut read = Vec::new();
         for _ in 0..12 {
             let value: u32 = signal!("go").await;
@@ -83,12 +87,22 @@ async fn a_signal_consumed_before_a_restart_is_not_there_for_the_second_wait() {
     let runtime = world.open(|runtime| register(runtime, &ledger, &gate)).await;
     runtime.start(two_waits, ()).id("a").await.unwrap();
     runtime.signal("a", "go", &1u32).await.unwrap();
-    until(async || runtime.lines("a").await.iter().any(|line| line.contains("wait `go#1` began"))).await;
+    until(async || {
+        runtime
+            .lines("a")
+            .await
+            .iter()
+            .any(|line| line.contains("wait `go#1` began"))
+    })
+    .await;
     drop(runtime);
     let runtime = world.open(|runtime| register(runtime, &ledger, &gate)).await;
     runtime.until_waiting_for("a", is_signal).await;
     world.clock.advance(hours(1));
-    assert_eq!(runtime.handle(two_waits, "a").await.unwrap().result().await.unwrap(), [1, 0]);
+    assert_eq!(
+        runtime.handle(two_waits, "a").await.unwrap().result().await.unwrap(),
+        [1, 0]
+    );
     assert_eq!(ledger.count("before"), 1);
 }
 
@@ -101,7 +115,13 @@ async fn a_signal_to_a_cancelled_instance_is_an_error_that_says_finished() {
     assert!(matches!(handle.result().await, Err(WorkflowError::Cancelled { .. })));
     let error = handle.signal("go", &1u32).await.unwrap_err();
     assert!(
-        matches!(error, SignalError::AlreadyFinished { status: Status::Cancelled, .. }),
+        matches!(
+            error,
+            SignalError::AlreadyFinished {
+                status: Status::Cancelled,
+                ..
+            }
+        ),
         "{error:?}"
     );
 }
@@ -124,7 +144,9 @@ async fn a_sleep_until_an_instant_that_has_passed_does_not_sleep_and_not_on_repl
     runtime.until_waiting_for("a", is_signal).await;
     drop(runtime);
     // The clock now stands before the instant that was slept to.
-    world.clock.set(Timestamp::from_micros(began.as_micros() - 3_600_000_000));
+    world
+        .clock
+        .set(Timestamp::from_micros(began.as_micros() - 3_600_000_000));
     let runtime = world.open(open).await;
     runtime.signal("a", "go", &3u32).await.unwrap();
     assert_eq!(runtime.handle(past, "a").await.unwrap().result().await.unwrap(), 3);
@@ -143,7 +165,9 @@ async fn a_process_that_was_stopped_in_a_step_goes_on_when_the_store_is_opened_u
     until(async || ledger.count("before") == 2).await;
     let lines = runtime.lines("a").await;
     assert!(
-        lines.iter().any(|line| line.contains("step `before` attempt 1 was interrupted; attempt 2 begins")),
+        lines
+            .iter()
+            .any(|line| line.contains("step `before` attempt 1 was interrupted; attempt 2 begins")),
         "{lines:#?}"
     );
     assert_eq!(runtime.ask("a").await.running[0].attempt, 2);
@@ -224,7 +248,8 @@ async fn of_a_signal_and_a_timeout_at_one_instant_exactly_one_wins_and_the_signa
         world.clock.set(deadline);
         for place in 0..BATCH {
             // Either it has the signal, or it waits a second time: for a signal that came late, or in vain.
-            let waits_again = |wait: &WaitingFor| matches!(wait, WaitingFor::Signal { deadline: Some(at), .. } if *at > deadline);
+            let waits_again =
+                |wait: &WaitingFor| matches!(wait, WaitingFor::Signal { deadline: Some(at), .. } if *at > deadline);
             until(async || {
                 let seen = runtime.ask(&id(place)).await;
                 seen.status.is_terminal() || seen.waiting_for.iter().any(waits_again)

@@ -1,4 +1,4 @@
-//! Brings instances of [`everything`](crate::workload::everything) to their ends in virtual time, across crashes.
+//! Brings instances of `workload::everything` to their ends in virtual time, across crashes.
 
 use crate::ledger::Ledger;
 use crate::workload::{STUCK, Summary, everything};

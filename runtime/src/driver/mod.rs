@@ -10,5 +10,7 @@ mod committer;
 pub(crate) mod engine;
 mod instance;
 mod live;
+// The traits are public through `testing` only.
+#[cfg_attr(not(feature = "testing"), allow(unreachable_pub))]
 pub(crate) mod seams;
 pub(crate) mod turn;

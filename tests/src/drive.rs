@@ -2,8 +2,6 @@
 
 use crate::ledger::Ledger;
 use crate::workload::{STUCK, Summary, everything};
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
 use steadfast::prelude::*;
 use steadfast::store::Store;
 use steadfast::testing::{Clock as _, SeededEntropy, VirtualClock};
@@ -19,8 +17,6 @@ pub struct World {
     pub clock: VirtualClock,
     /// What bodies did.
     pub ledger: Ledger,
-    /// What was acknowledged.
-    pub acknowledged: Arc<Mutex<BTreeSet<String>>>,
     /// How long a waiting instance stays in memory.
     pub park_after: std::time::Duration,
 }
@@ -35,7 +31,6 @@ impl World {
         Self {
             clock: VirtualClock::default(),
             ledger,
-            acknowledged: Arc::default(),
             park_after: secs(1),
         }
     }
@@ -115,7 +110,7 @@ impl World {
     async fn start(&self, runtime: &Runtime, id: &str) -> Result<(), Crashed> {
         match runtime.start(everything, id.to_owned()).id(id).await {
             Ok(handle) => {
-                let is_new = self.acknowledge(format!("start {id}"));
+                let is_new = self.ledger.acknowledge(&format!("start {id}"));
                 assert!(is_new || !handle.created(), "the acknowledged start of {id} was lost");
                 Ok(())
             }
@@ -128,7 +123,7 @@ impl World {
         let key = format!("{name} {value}");
         match runtime.signal(id, name, &value).dedup_key(&key).await {
             Ok(answer) => {
-                let is_new = self.acknowledge(format!("{key} to {id}"));
+                let is_new = self.ledger.acknowledge(&format!("{key} to {id}"));
                 let is_duplicate = answer == SignalAnswer::Duplicate;
                 assert!(
                     is_new || is_duplicate,
@@ -139,11 +134,6 @@ impl World {
             Err(SignalError::Runtime(_)) => Err(Crashed),
             Err(error) => panic!("{id}: {error}"),
         }
-    }
-
-    /// Whether this is the first time.
-    fn acknowledge(&self, what: String) -> bool {
-        self.acknowledged.lock().expect("nothing panics meanwhile").insert(what)
     }
 
     /// Whether only time or a signal can move the instance.

@@ -21,7 +21,7 @@ pub fn step(line: &str) -> Option<String> {
     line.split('`').nth(1).map(str::to_owned)
 }
 
-/// A journal without what a crash may change: interrupted attempts, attempt numbers, instants; how often `flaky` failed
+/// A journal without what a crash or another seed may change: interrupted attempts, attempt numbers, instants, sizes; how often `flaky` failed
 /// (a failure that was not recorded is repeated); and whether `once` was interrupted.
 pub fn comparable(lines: &[String]) -> Vec<String> {
     lines.iter().filter_map(|line| comparable_line(line)).collect()
@@ -49,6 +49,8 @@ fn comparable_line(line: &str) -> Option<String> {
         return Some("step `once` ended".to_owned());
     }
     let line = line.split(", until ").next().unwrap_or_default();
+    // Chance is encoded in more or fewer bytes.
+    let line = line.split_once(" with ").map_or(line, |(before, _)| before);
     let mut words: Vec<&str> = Vec::new();
     for word in line.split(' ') {
         let is_number = matches!(words.last(), Some(&"attempt"));

@@ -5,8 +5,9 @@
 
 use crate::journal;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::Write as _;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use steadfast::store::Store;
 use steadfast::{Attempt, BoxError};
@@ -22,7 +23,7 @@ pub struct Place<'a> {
     pub after: &'static [&'static str],
 }
 
-/// One line: a body began, ended, or was given up.
+/// One line: a body began or ended, or a call was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// A body began.
@@ -45,6 +46,8 @@ pub enum Line {
         /// of this step.
         step: String,
     },
+    /// A call was answered: its effect is durable.
+    Acknowledged(String),
 }
 
 impl Line {
@@ -56,21 +59,30 @@ impl Line {
                 attempt,
                 key,
                 after,
-            } => format!("began {id} {step} {attempt} {key} {}", after.join(",")),
-            Line::Ended { id, step } => format!("ended {id} {step}"),
+            } => format!(
+                "began {id} {} {attempt} {key} {}",
+                closed(step),
+                closed(&after.join(","))
+            ),
+            Line::Ended { id, step } => format!("ended {id} {}", closed(step)),
+            Line::Acknowledged(what) => format!("acknowledged {what}"),
         }
     }
 
     /// Reads one line of a ledger on disk. `None` for one that a crash cut short.
     pub fn read(line: &str) -> Option<Line> {
+        if let Some(what) = line.strip_prefix("acknowledged ") {
+            return Some(Line::Acknowledged(what.to_owned()));
+        }
+        // A step's name may have blanks; they are written as `~`.
         let words: Vec<&str> = line.split(' ').collect();
         match words[..] {
             ["began", id, step, attempt, key, after] => Some(Line::Began {
                 id: id.to_owned(),
-                step: step.to_owned(),
+                step: opened(step),
                 attempt: attempt.parse().ok()?,
                 key: key.to_owned(),
-                after: after
+                after: opened(after)
                     .split(',')
                     .filter(|step| !step.is_empty())
                     .map(str::to_owned)
@@ -78,11 +90,19 @@ impl Line {
             }),
             ["ended", id, step] => Some(Line::Ended {
                 id: id.to_owned(),
-                step: step.to_owned(),
+                step: opened(step),
             }),
             _ => None,
         }
     }
+}
+
+fn closed(name: &str) -> String {
+    name.replace(' ', "~")
+}
+
+fn opened(name: &str) -> String {
+    name.replace('~', " ")
 }
 
 #[derive(Default)]
@@ -91,7 +111,35 @@ struct Book {
     running: BTreeSet<(String, String)>,
     keys: BTreeMap<(String, String), String>,
     attempts: BTreeMap<(String, String), u32>,
+    acknowledged: BTreeSet<String>,
     violations: Vec<String>,
+}
+
+impl Book {
+    /// Takes a line in, and gives what is wrong with it.
+    fn enter(&mut self, line: Line) -> Vec<String> {
+        let mut wrong = Vec::new();
+        match &line {
+            Line::Began {
+                id, step, attempt, key, ..
+            } => {
+                let name = (id.clone(), step.clone());
+                if self.keys.entry(name.clone()).or_insert_with(|| key.clone()) != key {
+                    wrong.push(format!("the idempotency key of {name:?} changed"));
+                }
+                let before = self.attempts.insert(name.clone(), *attempt);
+                if before.is_some_and(|before| before >= *attempt) {
+                    wrong.push(format!("attempt {attempt} of {name:?} began after {before:?}"));
+                }
+            }
+            Line::Ended { .. } => {}
+            Line::Acknowledged(what) => {
+                self.acknowledged.insert(what.clone());
+            }
+        }
+        self.lines.push(line);
+        wrong
+    }
 }
 
 /// Clones are one and the same ledger.
@@ -112,13 +160,29 @@ impl Ledger {
         }
     }
 
-    /// A ledger on disk, which a crash of the process leaves as it was; every line goes to the standard output too.
-    pub fn in_file(file: File) -> Self {
-        Self {
-            book: Arc::default(),
-            disk: None,
-            file: Some(Arc::new(file)),
+    /// A ledger in a file, which a crash of the process leaves as it was and the next process goes on with. Every line goes
+    /// to the standard output too.
+    pub fn in_file(path: &Path) -> Self {
+        let mut book = Book::default();
+        for line in read_lines(path) {
+            book.enter(line);
         }
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        Self {
+            book: Arc::new(Mutex::new(book)),
+            disk: None,
+            file: Some(Arc::new(file.expect("the ledger can be opened"))),
+        }
+    }
+
+    /// Writes down that a call was answered. Whether this is the first time.
+    pub fn acknowledge(&self, what: &str) -> bool {
+        let mut book = self.book();
+        let is_new = !book.acknowledged.contains(what);
+        if is_new {
+            self.write(&mut book, Line::Acknowledged(what.to_owned()));
+        }
+        is_new
     }
 
     /// Runs a body: writes down that it begins, lets others run for a while, and writes down that it ends.
@@ -184,29 +248,14 @@ impl Ledger {
         if !book.running.insert(name.clone()) {
             book.violations.push(format!("two bodies of {name:?} run at once"));
         }
-        let key = attempt.idempotency_key();
-        if *book.keys.entry(name.clone()).or_insert_with(|| key.clone()) != key {
-            book.violations.push(format!("the idempotency key of {name:?} changed"));
-        }
-        let number = attempt.number();
-        if book
-            .attempts
-            .insert(name.clone(), number)
-            .is_some_and(|before| before >= number)
-        {
-            book.violations
-                .push(format!("attempt {number} of {name:?} began twice or after a later one"));
-        }
-        self.write(
-            &mut book,
-            Line::Began {
-                id: place.id.to_owned(),
-                step: place.step.to_owned(),
-                attempt: number,
-                key,
-                after: place.after.iter().map(|step| (*step).to_owned()).collect(),
-            },
-        );
+        let line = Line::Began {
+            id: place.id.to_owned(),
+            step: place.step.to_owned(),
+            attempt: attempt.number(),
+            key: attempt.idempotency_key(),
+            after: place.after.iter().map(|step| (*step).to_owned()).collect(),
+        };
+        self.write(&mut book, line);
         Running {
             ledger: self.clone(),
             name,
@@ -221,12 +270,19 @@ impl Ledger {
             // The parent may have closed its end.
             let _ = std::io::stdout().lock().write_all(text.as_bytes());
         }
-        book.lines.push(line);
+        let wrong = book.enter(line);
+        book.violations.extend(wrong);
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
         self.book.lock().expect("nothing panics while the ledger is open")
     }
+}
+
+/// The lines of a ledger in a file; none if it does not exist.
+pub fn read_lines(path: &Path) -> Vec<Line> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines().filter_map(Line::read).collect()
 }
 
 /// What is wrong with a body that begins here, by what is on disk.

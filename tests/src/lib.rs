@@ -11,6 +11,7 @@ pub mod groups;
 pub mod journal;
 pub mod ledger;
 mod probe;
+pub mod verify;
 pub mod workload;
 mod world;
 

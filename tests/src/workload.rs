@@ -22,6 +22,31 @@ pub struct Summary {
     pub drawn: (u64, u32, Uuid),
 }
 
+impl Summary {
+    /// Without chance, which is another one for every instance.
+    pub fn comparable(&self) -> String {
+        let Self {
+            sequence,
+            parallel,
+            signals,
+            winners,
+            failures,
+            ..
+        } = self;
+        format!("{sequence:?} {parallel:?} {signals:?} {winners:?} {failures:?}")
+    }
+}
+
+/// Gathers as many signals as it is told to.
+#[workflow]
+pub async fn gathers(count: usize) -> Result<Vec<u32>, BoxError> {
+    let mut gathered = Vec::new();
+    while gathered.len() < count {
+        gathered.push(signal!("go").await);
+    }
+    Ok(gathered)
+}
+
 /// Steps whose bodies never return: only time or a race ends them.
 pub const STUCK: [&str; 6] = ["late", "stuck", "held", "inner stuck", "losing", "outer stuck"];
 

@@ -68,7 +68,7 @@ fn an_interrupted_attempt_is_closed_and_the_next_one_has_its_number_and_the_same
 fn began(line: Line) -> Option<(u32, String)> {
     match line {
         Line::Began { attempt, key, .. } => Some((attempt, key)),
-        Line::Ended { .. } => None,
+        Line::Ended { .. } | Line::Acknowledged(_) => None,
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Attribute, ImplItemFn, Item, ItemEnum, ItemFn, TraitItemFn};
+use syn::{Attribute, ImplItemFn, Item, ItemEnum, ItemFn, ItemMod, TraitItemFn};
 
 /// What lies at the top of the repository, and nothing else.
 const TOP_LEVEL: &[&str] = &[
@@ -434,6 +434,7 @@ fn imports(tokens: &TokenStream, depth: usize) -> Vec<String> {
             TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {}
         }
     }
+    found.retain(|import| !import.is_empty());
     found
 }
 
@@ -521,6 +522,13 @@ impl Functions {
 }
 
 impl<'ast> Visit<'ast> for Functions {
+    /// A test may be a table.
+    fn visit_item_mod(&mut self, item: &'ast ItemMod) {
+        if !is_for_tests(&item.attrs) {
+            visit::visit_item_mod(self, item);
+        }
+    }
+
     fn visit_item_fn(&mut self, item: &'ast ItemFn) {
         self.note(&item.sig.ident, item.sig.span(), &item.block);
         visit::visit_item_fn(self, item);

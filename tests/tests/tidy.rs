@@ -484,6 +484,10 @@ fn gives_up(tokens: &TokenStream) -> Vec<(String, usize)> {
         let token = place.and_then(|place| tokens.get(place));
         matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == wanted)
     };
+    let is_word = |place: Option<usize>, wanted: &str| {
+        let token = place.and_then(|place| tokens.get(place));
+        matches!(token, Some(TokenTree::Ident(name)) if name == wanted)
+    };
     let is_quote = |place: Option<usize>| match place.and_then(|place| tokens.get(place)) {
         Some(TokenTree::Ident(name)) => name.to_string().contains("quote"),
         Some(_) | None => false,
@@ -496,7 +500,8 @@ fn gives_up(tokens: &TokenStream) -> Vec<(String, usize)> {
             TokenTree::Ident(name) => {
                 let text = name.to_string();
                 let is_call = match text.as_str() {
-                    "unwrap" => is(place.checked_sub(1), '.'),
+                    // `span().unwrap()` is how proc-macro2 calls the conversion to the compiler's own span.
+                    "unwrap" => is(place.checked_sub(1), '.') && !is_word(place.checked_sub(3), "span"),
                     "panic" | "todo" | "unimplemented" | "dbg" => is(Some(place + 1), '!'),
                     _ => false,
                 };

@@ -10,14 +10,19 @@
 //! A record says `Waiting` on disk only when no body runs, so an instance that is found waiting had none interrupted. The
 //! same commit that records why an instance goes on makes it `Running`.
 
-use super::code::{Run, States};
+mod begin;
+mod commit;
+
+pub(super) use begin::{Origin, run};
+
+use super::code::Run;
 use super::engine::{Engine, Outcome};
 use super::live::{Live, Mail};
 use super::seams::Chance;
 use super::turn::{OnWait, Turn};
 use crate::failure::panic_message;
-use crate::machine::{Activity, Event, EventKind, Fault, FaultKind, Machine, Next, OpenNo, encode_batch};
-use crate::store::{InstanceRecord, RecordChange, Status, StoredSignal, Write};
+use crate::machine::{Activity, Event, EventKind, Fault, Machine, Next, OpenNo};
+use crate::store::{InstanceRecord, RecordChange, Status, StoredSignal};
 use crate::time::Timestamp;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -352,134 +357,6 @@ impl Task {
         }
     }
 
-    /// Commits what must be committed, or releases what may begin. `true` if bodies were released and want a poll.
-    fn settle(&mut self, future: &mut Option<Run<'_>>) -> bool {
-        if self.is_committing() {
-            return false;
-        }
-        if let (None, Some(fault)) = (
-            &self.end,
-            self.turn.as_ref().and_then(|turn| turn.machine.fault().cloned()),
-        ) {
-            drop_future(future);
-            self.quarantine(&fault);
-        }
-        if let Some(end) = self.end.clone() {
-            drop_future(future);
-            self.commit(end.record());
-            self.commit = Commit::Last(end);
-            return false;
-        }
-        if self.progress != Progress::Live {
-            return false;
-        }
-        if !self.machine().has_open() && !self.root.woken.load(Ordering::Acquire) {
-            let fault = Fault::defect("the workflow waits for something that is not durable, and nothing can wake it");
-            self.machine().set_fault(fault);
-            return true;
-        }
-        let wanted = self.wanted_record();
-        if self.machine().needs_commit() || wanted != self.recorded {
-            self.commit(wanted);
-            return false;
-        }
-        if self.engine.is_draining() || !self.machine().has_gated() {
-            return false;
-        }
-        let now = self.engine.clock.now();
-        self.release(|machine| machine.release_gated(now))
-    }
-
-    /// Wakes the steps that may begin now.
-    fn release(&mut self, take: impl FnOnce(&mut Machine) -> Vec<OpenNo>) -> bool {
-        let released = take(self.machine());
-        for open in &released {
-            self.wake(*open);
-        }
-        !released.is_empty()
-    }
-
-    /// The record as it should be on disk. One that says `Queued` is as good as `Running`, and is not rewritten for it.
-    fn wanted_record(&mut self) -> RecordChange {
-        if self.machine().is_waiting() {
-            let machine = self.machine();
-            let (awaited_signals, wake_at) = (machine.awaited_signals(), machine.next_due());
-            return RecordChange {
-                status: Status::Waiting,
-                awaited_signals,
-                wake_at,
-                trouble: None,
-            };
-        }
-        let status = if self.recorded.status == Status::Queued {
-            Status::Queued
-        } else {
-            Status::Running
-        };
-        RecordChange {
-            status,
-            awaited_signals: Vec::new(),
-            wake_at: None,
-            trouble: None,
-        }
-    }
-
-    fn quarantine(&mut self, fault: &Fault) {
-        self.machine().discard_faulty_poll();
-        let trouble = fault.message.clone();
-        if self.recorded.trouble.as_ref() != Some(&trouble) {
-            let kind = match fault.kind {
-                FaultKind::Divergence => "divergence",
-                FaultKind::BadData => "bad data",
-                FaultKind::Defect => "defect",
-            };
-            self.span
-                .in_scope(|| tracing::error!(kind, trouble, "the instance is quarantined"));
-        }
-        self.end = Some(End::Stopped {
-            status: Status::Quarantined,
-            trouble,
-        });
-    }
-
-    fn commit(&mut self, change: RecordChange) {
-        let now = self.engine.clock.now();
-        let batch = self.machine().seal();
-        let expected_batches = self.batches;
-        let has_events = !batch.events.is_empty();
-        self.span.in_scope(|| log(&batch.events));
-        let change = (change != self.recorded).then_some(change);
-        if let Some(change) = &change {
-            self.recorded = change.clone();
-        }
-        self.batches += u64::from(has_events);
-        self.commit = Commit::UnderWay;
-        if !has_events && change.is_none() && batch.consumed_signals.is_empty() {
-            // An instance that stops again for the same reason: all of it is on disk already.
-            self.live.receipt(Ok(true));
-            return;
-        }
-        let write = Write::Turn {
-            instance: self.live.number,
-            expected_batches,
-            batch: has_events.then(|| encode_batch(&batch.events)),
-            change,
-            consumed_signals: batch.consumed_signals,
-            at: now,
-        };
-        self.engine.commit_turn(write, Arc::clone(&self.live));
-    }
-
-    fn announce(&mut self, end: End) {
-        match end {
-            End::Outcome(outcome) => self.engine.announce(self.live.number, &outcome),
-            End::Stopped { status, trouble } => {
-                self.engine
-                    .announce(self.live.number, &Outcome::Stopped { status, trouble });
-            }
-        }
-    }
-
     fn publish(&mut self, queries: Vec<Query>) {
         let status = self.status();
         self.live.publish_status(status);
@@ -566,136 +443,5 @@ fn drop_future(future: &mut Option<Run<'_>>) {
         && catch_unwind(AssertUnwindSafe(|| drop(future))).is_err()
     {
         tracing::error!("a workflow panicked while it was dropped");
-    }
-}
-
-fn log(events: &[Event]) {
-    for event in events {
-        match &event.kind {
-            EventKind::AttemptFailed { .. }
-            | EventKind::StepFailed { .. }
-            | EventKind::AttemptInterrupted { .. }
-            | EventKind::SignalSetAside { .. }
-            | EventKind::Failed { .. } => tracing::warn!("{}", event.kind),
-            EventKind::Started { .. }
-            | EventKind::StepSucceeded { .. }
-            | EventKind::AttemptStarted { .. }
-            | EventKind::Dropped { .. }
-            | EventKind::SleepBegan { .. }
-            | EventKind::SleepEnded { .. }
-            | EventKind::WaitBegan { .. }
-            | EventKind::SignalReceived { .. }
-            | EventKind::WaitElapsed { .. }
-            | EventKind::Drawn { .. }
-            | EventKind::CancelRequested { .. }
-            | EventKind::Completed { .. }
-            | EventKind::Cancelled { .. } => tracing::debug!("{}", event.kind),
-        }
-    }
-}
-
-/// Runs one instance from waking to its end, its stop or its parking.
-pub(crate) async fn run(engine: Arc<Engine>, live: Arc<Live>, origin: Origin) {
-    let _poison = PoisonOnPanic {
-        engine: Arc::clone(&engine),
-        live: Arc::clone(&live),
-    };
-    let (loaded, is_fresh) = match origin {
-        Origin::Fresh(loaded) => (*loaded, true),
-        Origin::Stored if engine.still_waits_for_code(live.number) => {
-            engine.left(&live, None);
-            return;
-        }
-        Origin::Stored => match engine.load(live.number) {
-            Ok(Some(loaded)) => (loaded, false),
-            Ok(None) => {
-                engine.left(&live, None);
-                return;
-            }
-            Err(reason) => {
-                engine.left(&live, None);
-                engine.unreadable(live.number, reason);
-                return;
-            }
-        },
-    };
-    let states = Arc::clone(&engine.states);
-    drive(engine, live, loaded, is_fresh, &states).await;
-}
-
-/// User code is caught where it is called, so a panic that unwinds the task is the engine's own: it knows no longer what is
-/// true, and stops.
-struct PoisonOnPanic {
-    engine: Arc<Engine>,
-    live: Arc<Live>,
-}
-
-impl Drop for PoisonOnPanic {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.engine.poison("the engine panicked in the task of an instance");
-            self.engine.left(&self.live, None);
-        }
-    }
-}
-
-/// Where an instance comes from.
-pub(crate) enum Origin {
-    Fresh(Box<Loaded>),
-    Stored,
-}
-
-async fn drive(engine: Arc<Engine>, live: Arc<Live>, loaded: Loaded, is_fresh: bool, states: &States) {
-    if loaded.record.status.is_terminal() {
-        engine.left(&live, None);
-        return;
-    }
-    let cancel = loaded.record.cancel_requested.clone();
-    if let Some(reason) = cancel {
-        live.post(|mail| mail.cancel = Some(reason));
-    }
-    let code = engine.code(&loaded.record.workflow, loaded.record.version);
-    let input = loaded.journal.first().and_then(Event::input).cloned();
-    let InstanceRecord { workflow, version, .. } = &loaded.record;
-    let code = code.ok_or_else(|| format!("no workflow `{workflow}` of version {version} is registered"));
-    let name = code.as_ref().map_or("", |code| code.name());
-    let mut task = match Task::new(Arc::clone(&engine), Arc::clone(&live), name, loaded) {
-        Ok(task) => task,
-        Err(fault) => {
-            engine.left(&live, None);
-            engine.unreadable(live.number, fault.message);
-            return;
-        }
-    };
-    if is_fresh {
-        task.is_fresh();
-    }
-    let mut future = None;
-    let input = input.unwrap_or_default();
-    match code.map(|code| catch_unwind(AssertUnwindSafe(|| code.run(&input.0, states)))) {
-        Ok(Ok(Ok(made))) => future = Some(made),
-        Ok(Ok(Err(error))) => task
-            .machine()
-            .set_fault(Fault::bad_data(format!("the input cannot be read: {error}"))),
-        Ok(Err(panic)) => {
-            let message = format!("the workflow panicked: {}", panic_message(panic.as_ref()));
-            task.machine().set_fault(Fault::defect(message));
-        }
-        Err(trouble) => task.wait_for_code(trouble),
-    }
-    std::future::poll_fn(|context| task.poll(context, &mut future)).await;
-}
-
-impl Task {
-    /// There is nothing to poll: the instance waits, at no cost, for a process that has its code.
-    fn wait_for_code(&mut self, trouble: String) {
-        if self.recorded.status != Status::WaitingForCode {
-            self.span
-                .in_scope(|| tracing::warn!(trouble, "the instance waits for code"));
-        }
-        self.end = Some(End::Stopped {
-            status: Status::WaitingForCode,
-            trouble,
-        });
     }
 }

@@ -2,6 +2,7 @@
 
 use super::checkpoint::{Delivery, Open, OpenNo, OpenState, Phase, StepOutcome};
 use super::event::EventKind;
+use super::path::Path;
 use super::{Machine, Next};
 use crate::failure::{AttemptFailure, StepError, StepFailureKind};
 use crate::store::StoredSignal;
@@ -77,32 +78,46 @@ impl Machine {
             }
             StepOutcome::Failed { failure, retryable } => {
                 let delay = rules.retry.delay_after(failures.saturating_add(1), chance);
-                match delay.filter(|_| retryable && !rules.at_most_once) {
-                    Some(delay) => {
-                        let retry_at = now + delay;
-                        self.append(
-                            now,
-                            EventKind::AttemptFailed {
-                                step,
-                                attempt,
-                                failure,
-                                retry_at,
-                            },
-                        );
-                        self.back_off(open, attempt, retry_at);
-                        Some(Next::Notify(open))
-                    }
-                    None => {
-                        let error = StepError {
-                            step: step.to_string(),
-                            attempts: attempt,
-                            failure: failure.clone(),
-                        };
-                        self.append(now, EventKind::StepFailed { step, attempt, failure });
-                        self.answer(open, Delivery::Step(Err(error)));
-                        Some(Next::Deliver(open))
-                    }
-                }
+                let delay = delay.filter(|_| retryable && !rules.at_most_once);
+                let retry_at = delay.map(|delay| now + delay);
+                Some(self.attempt_failed(open, step, attempt, failure, retry_at))
+            }
+        }
+    }
+
+    /// The step is tried again at `retry_at`, or has failed.
+    fn attempt_failed(
+        &mut self,
+        open: OpenNo,
+        step: Path,
+        attempt: u32,
+        failure: AttemptFailure,
+        retry_at: Option<Timestamp>,
+    ) -> Next {
+        let now = self.now;
+        match retry_at {
+            Some(retry_at) => {
+                self.append(
+                    now,
+                    EventKind::AttemptFailed {
+                        step,
+                        attempt,
+                        failure,
+                        retry_at,
+                    },
+                );
+                self.back_off(open, attempt, retry_at);
+                Next::Notify(open)
+            }
+            None => {
+                let error = StepError {
+                    step: step.to_string(),
+                    attempts: attempt,
+                    failure: failure.clone(),
+                };
+                self.append(now, EventKind::StepFailed { step, attempt, failure });
+                self.answer(open, Delivery::Step(Err(error)));
+                Next::Deliver(open)
             }
         }
     }

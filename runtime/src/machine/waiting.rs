@@ -9,59 +9,13 @@ use std::collections::BTreeMap;
 pub(crate) fn waiting_for(journal: &[Event], awaited_signals: &[String]) -> Vec<WaitingFor> {
     let mut open: BTreeMap<(CheckpointKind, &Path), WaitingFor> = BTreeMap::new();
     for event in journal {
-        let Some(key) = event.kind.checkpoint() else { continue };
-        match &event.kind {
-            EventKind::SleepBegan { sleep, due } => {
-                open.insert(
-                    key,
-                    WaitingFor::Sleep {
-                        sleep: sleep.to_string(),
-                        until: *due,
-                    },
-                );
-            }
-            EventKind::WaitBegan { wait, deadline } => {
-                open.insert(
-                    key,
-                    WaitingFor::Signal {
-                        name: wait.name(),
-                        deadline: Some(*deadline),
-                    },
-                );
-            }
-            EventKind::AttemptFailed {
-                step,
-                attempt,
-                retry_at,
-                ..
-            } => {
-                let attempt = attempt.saturating_add(1);
-                open.insert(
-                    key,
-                    WaitingFor::Retry {
-                        step: step.to_string(),
-                        attempt,
-                        at: *retry_at,
-                    },
-                );
-            }
-            EventKind::SignalSetAside { .. } => {}
-            EventKind::Started { .. }
-            | EventKind::StepSucceeded { .. }
-            | EventKind::StepFailed { .. }
-            | EventKind::AttemptStarted { .. }
-            | EventKind::AttemptInterrupted { .. }
-            | EventKind::Dropped { .. }
-            | EventKind::SleepEnded { .. }
-            | EventKind::SignalReceived { .. }
-            | EventKind::WaitElapsed { .. }
-            | EventKind::Drawn { .. }
-            | EventKind::CancelRequested { .. }
-            | EventKind::Completed { .. }
-            | EventKind::Failed { .. }
-            | EventKind::Cancelled { .. } => {
-                open.remove(&key);
-            }
+        let Some(checkpoint) = event.kind.checkpoint() else {
+            continue;
+        };
+        match wait_after(&event.kind) {
+            After::Waits(wait) => _ = open.insert(checkpoint, wait),
+            After::Moves => _ = open.remove(&checkpoint),
+            After::AsBefore => {}
         }
     }
     let mut waiting: Vec<WaitingFor> = open.into_values().collect();
@@ -75,4 +29,49 @@ pub(crate) fn waiting_for(journal: &[Event], awaited_signals: &[String]) -> Vec<
         }
     }
     waiting
+}
+
+/// What an event says about its checkpoint.
+enum After {
+    Waits(WaitingFor),
+    Moves,
+    AsBefore,
+}
+
+fn wait_after(event: &EventKind) -> After {
+    match event {
+        EventKind::SleepBegan { sleep, due } => After::Waits(WaitingFor::Sleep {
+            sleep: sleep.to_string(),
+            until: *due,
+        }),
+        EventKind::WaitBegan { wait, deadline } => After::Waits(WaitingFor::Signal {
+            name: wait.name(),
+            deadline: Some(*deadline),
+        }),
+        EventKind::AttemptFailed {
+            step,
+            attempt,
+            retry_at,
+            ..
+        } => After::Waits(WaitingFor::Retry {
+            step: step.to_string(),
+            attempt: attempt.saturating_add(1),
+            at: *retry_at,
+        }),
+        EventKind::SignalSetAside { .. } => After::AsBefore,
+        EventKind::Started { .. }
+        | EventKind::StepSucceeded { .. }
+        | EventKind::StepFailed { .. }
+        | EventKind::AttemptStarted { .. }
+        | EventKind::AttemptInterrupted { .. }
+        | EventKind::Dropped { .. }
+        | EventKind::SleepEnded { .. }
+        | EventKind::SignalReceived { .. }
+        | EventKind::WaitElapsed { .. }
+        | EventKind::Drawn { .. }
+        | EventKind::CancelRequested { .. }
+        | EventKind::Completed { .. }
+        | EventKind::Failed { .. }
+        | EventKind::Cancelled { .. } => After::Moves,
+    }
 }

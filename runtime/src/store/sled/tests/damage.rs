@@ -1,3 +1,5 @@
+//! Damage of every kind is found and named, and changes nothing.
+
 use super::*;
 use crate::store::sled::files::{encode_side, sled_folder};
 use crate::store::sled::rows::{self, Head};

@@ -1,3 +1,5 @@
+//! The guards around sled: files, syncs, value sizes, the watchdog.
+
 use super::*;
 use crate::store::sled::seam::{CommitPoint, Seam};
 use crate::store::{CommitError, StoreOpenError};

@@ -1,3 +1,5 @@
+//! What readers may see of a commit that is under way.
+
 use super::*;
 use crate::store::sled::seam::{CommitPoint, Seam};
 use crate::store::{CommitError, StoreOpenError};

@@ -1,0 +1,99 @@
+//! How instances end, and who waits for it. Absent on purpose: what makes them end.
+
+use super::{Engine, lock};
+use crate::failure::Failure;
+use crate::ids::InstanceNumber;
+use crate::machine::{EventKind, decode_batch};
+use crate::store::{ReadError, Status};
+use tokio::sync::oneshot;
+
+/// How an instance ended, or why it stands still.
+#[derive(Clone, Debug)]
+pub(crate) enum Outcome {
+    Completed(Vec<u8>),
+    Failed(Failure),
+    Cancelled { reason: String },
+    Stopped { status: Status, trouble: String },
+}
+
+impl Outcome {
+    pub(crate) fn status(&self) -> Status {
+        match self {
+            Outcome::Completed(_) => Status::Completed,
+            Outcome::Failed(_) => Status::Failed,
+            Outcome::Cancelled { .. } => Status::Cancelled,
+            Outcome::Stopped { status, .. } => *status,
+        }
+    }
+}
+
+impl Engine {
+    /// Tells everybody who waits for the end of an instance; what is told is durable.
+    pub(in crate::driver) fn announce(&self, instance: InstanceNumber, outcome: &Outcome) {
+        let waiters = lock(&self.waiters).remove(&instance).unwrap_or_default();
+        for waiter in waiters {
+            // Whoever waited may be gone.
+            let _ = waiter.send(outcome.clone());
+        }
+    }
+
+    /// How an instance ends, now or later. `None` when the engine stopped first.
+    pub(crate) async fn outcome(&self, instance: InstanceNumber) -> Result<Option<Outcome>, ReadError> {
+        let (sender, receiver) = oneshot::channel();
+        {
+            let mut waiters = lock(&self.waiters);
+            let waiting = waiters.entry(instance).or_default();
+            waiting.retain(|waiter| !waiter.is_closed());
+            waiting.push(sender);
+        }
+        // Registered first, so that an end between this look and the wait is not missed.
+        if let Some(outcome) = self.known_outcome(instance)? {
+            return Ok(Some(outcome));
+        }
+        if self.is_stopped() {
+            return Ok(None);
+        }
+        Ok(receiver.await.ok())
+    }
+
+    fn known_outcome(&self, instance: InstanceNumber) -> Result<Option<Outcome>, ReadError> {
+        if self.lock_live().contains_key(&instance) {
+            return Ok(None);
+        }
+        if let Some(trouble) = self.trouble_reading(instance) {
+            return Ok(Some(Outcome::Stopped {
+                status: Status::Quarantined,
+                trouble,
+            }));
+        }
+        let Some(record) = self.store.record(instance)? else {
+            return Ok(None);
+        };
+        match record.status {
+            Status::Queued | Status::Running | Status::Waiting | Status::Paused => return Ok(None),
+            Status::Quarantined | Status::WaitingForCode => {
+                let trouble = record.trouble.unwrap_or_default();
+                return Ok(Some(Outcome::Stopped {
+                    status: record.status,
+                    trouble,
+                }));
+            }
+            Status::Completed | Status::Failed | Status::Cancelled | Status::Terminated => {}
+        }
+        let damaged = |reason: &str| ReadError::Damaged {
+            instance,
+            reason: reason.to_owned(),
+        };
+        let batch = self
+            .store
+            .last_batch(instance)?
+            .ok_or_else(|| damaged("a finished instance without a journal"))?;
+        let last = decode_batch(&batch).map_err(|reason| damaged(&reason))?.pop();
+        match last.map(|event| event.kind) {
+            Some(EventKind::Completed { output }) => Ok(Some(Outcome::Completed(output.0))),
+            Some(EventKind::Failed { failure }) => Ok(Some(Outcome::Failed(failure))),
+            Some(EventKind::Cancelled { reason }) => Ok(Some(Outcome::Cancelled { reason })),
+            Some(_) | None => Err(damaged("a finished instance whose journal has no end")),
+        }
+    }
+}

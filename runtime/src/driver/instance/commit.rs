@@ -1,0 +1,165 @@
+//! What a turn leaves: the one commit that is under way, the record that it writes, and the bodies that it releases.
+//! Absent on purpose: polling.
+
+use super::{Commit, End, Progress, Task, drop_future};
+use crate::driver::code::Run;
+use crate::driver::engine::Outcome;
+use crate::machine::{Event, EventKind, Fault, FaultKind, Machine, OpenNo, encode_batch};
+use crate::store::{RecordChange, Status, Write};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+impl Task {
+    /// Commits what must be committed, or releases what may begin. `true` if bodies were released and want a poll.
+    pub(super) fn settle(&mut self, future: &mut Option<Run<'_>>) -> bool {
+        if self.is_committing() {
+            return false;
+        }
+        if let (None, Some(fault)) = (
+            &self.end,
+            self.turn.as_ref().and_then(|turn| turn.machine.fault().cloned()),
+        ) {
+            drop_future(future);
+            self.quarantine(&fault);
+        }
+        if let Some(end) = self.end.clone() {
+            drop_future(future);
+            self.commit(end.record());
+            self.commit = Commit::Last(end);
+            return false;
+        }
+        if self.progress != Progress::Live {
+            return false;
+        }
+        if !self.machine().has_open() && !self.root.woken.load(Ordering::Acquire) {
+            let fault = Fault::defect("the workflow waits for something that is not durable, and nothing can wake it");
+            self.machine().set_fault(fault);
+            return true;
+        }
+        let wanted = self.wanted_record();
+        if self.machine().needs_commit() || wanted != self.recorded {
+            self.commit(wanted);
+            return false;
+        }
+        if self.engine.is_draining() || !self.machine().has_gated() {
+            return false;
+        }
+        let now = self.engine.clock.now();
+        self.release(|machine| machine.release_gated(now))
+    }
+
+    /// Wakes the steps that may begin now.
+    pub(super) fn release(&mut self, take: impl FnOnce(&mut Machine) -> Vec<OpenNo>) -> bool {
+        let released = take(self.machine());
+        for open in &released {
+            self.wake(*open);
+        }
+        !released.is_empty()
+    }
+
+    /// The record as it should be on disk. One that says `Queued` is as good as `Running`, and is not rewritten for it.
+    fn wanted_record(&mut self) -> RecordChange {
+        if self.machine().is_waiting() {
+            let machine = self.machine();
+            let (awaited_signals, wake_at) = (machine.awaited_signals(), machine.next_due());
+            return RecordChange {
+                status: Status::Waiting,
+                awaited_signals,
+                wake_at,
+                trouble: None,
+            };
+        }
+        let status = if self.recorded.status == Status::Queued {
+            Status::Queued
+        } else {
+            Status::Running
+        };
+        RecordChange {
+            status,
+            awaited_signals: Vec::new(),
+            wake_at: None,
+            trouble: None,
+        }
+    }
+
+    fn quarantine(&mut self, fault: &Fault) {
+        self.machine().discard_faulty_poll();
+        let trouble = fault.message.clone();
+        if self.recorded.trouble.as_ref() != Some(&trouble) {
+            let kind = match fault.kind {
+                FaultKind::Divergence => "divergence",
+                FaultKind::BadData => "bad data",
+                FaultKind::Defect => "defect",
+            };
+            self.span
+                .in_scope(|| tracing::error!(kind, trouble, "the instance is quarantined"));
+        }
+        self.end = Some(End::Stopped {
+            status: Status::Quarantined,
+            trouble,
+        });
+    }
+
+    fn commit(&mut self, change: RecordChange) {
+        let now = self.engine.clock.now();
+        let batch = self.machine().seal();
+        let expected_batches = self.batches;
+        let has_events = !batch.events.is_empty();
+        self.span.in_scope(|| log(&batch.events));
+        let change = (change != self.recorded).then_some(change);
+        if let Some(change) = &change {
+            self.recorded = change.clone();
+        }
+        self.batches += u64::from(has_events);
+        self.commit = Commit::UnderWay;
+        if !has_events && change.is_none() && batch.consumed_signals.is_empty() {
+            // An instance that stops again for the same reason: all of it is on disk already.
+            self.live.receipt(Ok(true));
+            return;
+        }
+        let write = Write::Turn {
+            instance: self.live.number,
+            expected_batches,
+            batch: has_events.then(|| encode_batch(&batch.events)),
+            change,
+            consumed_signals: batch.consumed_signals,
+            at: now,
+        };
+        self.engine.commit_turn(write, Arc::clone(&self.live));
+    }
+
+    pub(super) fn announce(&mut self, end: End) {
+        match end {
+            End::Outcome(outcome) => self.engine.announce(self.live.number, &outcome),
+            End::Stopped { status, trouble } => {
+                self.engine
+                    .announce(self.live.number, &Outcome::Stopped { status, trouble });
+            }
+        }
+    }
+}
+
+fn log(events: &[Event]) {
+    for event in events {
+        match &event.kind {
+            EventKind::AttemptFailed { .. }
+            | EventKind::StepFailed { .. }
+            | EventKind::AttemptInterrupted { .. }
+            | EventKind::SignalSetAside { .. }
+            | EventKind::Failed { .. } => tracing::warn!("{}", event.kind),
+            EventKind::Started { .. }
+            | EventKind::StepSucceeded { .. }
+            | EventKind::AttemptStarted { .. }
+            | EventKind::Dropped { .. }
+            | EventKind::SleepBegan { .. }
+            | EventKind::SleepEnded { .. }
+            | EventKind::WaitBegan { .. }
+            | EventKind::SignalReceived { .. }
+            | EventKind::WaitElapsed { .. }
+            | EventKind::Drawn { .. }
+            | EventKind::CancelRequested { .. }
+            | EventKind::Completed { .. }
+            | EventKind::Cancelled { .. } => tracing::debug!("{}", event.kind),
+        }
+    }
+}

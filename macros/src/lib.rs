@@ -32,17 +32,74 @@ use names::Names;
 
 /// Turns an `async fn` into a workflow: code that survives crashes, restarts and deploys.
 ///
-/// The function becomes a unit struct of the same name that implements `Workflow`. Owned parameters are the input,
-/// stored when an instance starts; `&T` parameters are state, handed in by the runtime.
+/// ```
+/// use steadfast::prelude::*;
+/// # struct Shop;
+/// # impl Shop {
+/// #     async fn charge(&self, order: &str, key: &str) -> Result<u32, BoxError> { Ok(1) }
+/// # }
 ///
-/// Arguments: `name = "…"` (the stored name; else the function's), `version = 1`, `crate = path` (where `steadfast` is,
-/// if neither its own name nor Cargo.toml tells).
+/// #[workflow]
+/// async fn fulfil(order: String, shop: &Shop) -> Result<u32, BoxError> {
+///     let payment = step!("charge", |attempt| shop.charge(&order, &attempt.idempotency_key()))
+///         .timeout(secs(30))
+///         .await?;
+///     sleep!("cooling off", days(7)).await;
+///     Ok(payment)
+/// }
+/// ```
+///
+/// The function becomes a unit struct of the same name that implements `Workflow`; give it to `Runtime::builder()` and
+/// `Runtime::start`. Owned parameters are the input, stored when an instance starts: any serde types. `&T` parameters are
+/// state, handed in by the runtime and never stored. It returns a `Result`, whose error is anything that converts into a
+/// boxed error.
+///
+/// Arguments: `name = "…"` is the stored name, instead of the function's; `version = 2` sets instances of different code
+/// apart; `crate = path` says where `steadfast` is, where neither that name nor Cargo.toml tells.
+///
+/// # What is workflow code, and what may be in it
+///
+/// Everything in the function except step bodies and nested items. It runs again on replay, so it must take the same path
+/// again. Three things see to that when it is compiled:
+///
+/// - It can only wait for durable futures: checkpoints, `async` blocks of its own, `#[durable]` functions, and what
+///   `join!`, `race!`, `map_concurrent` and the like make of these. An `.await` of anything else is a compile error, also
+///   inside `format!`, `vec!`, `assert!`, `println!` and other well-known macros whose arguments are expressions.
+/// - Step bodies borrow. They cannot assign to a variable of the workflow or move one out, because on replay they do not
+///   run.
+/// - What a macro can see to be different on replay is refused:
+///
+/// | rule | refuses | use instead |
+/// |---|---|---|
+/// | `clock` | `SystemTime::now`, `Instant::now`, `.elapsed()`, the clocks of chrono, time, jiff, tokio | `now!()` |
+/// | `randomness` | rand, fastrand, getrandom, `RandomState` | `random!()` |
+/// | `fresh_id` | `Uuid::new_v4` and its like, ulid, nanoid, cuid | `uuid!()` |
+/// | `timer` | sleeps, timeouts and intervals of any runtime | `sleep!`, `.timeout(…)` |
+/// | `spawn` | tasks and threads | a step, `join!`, `map_concurrent` |
+/// | `foreign_join` | `tokio::join!`, `futures::future::join_all` and their like | `join!`, `join_all` |
+/// | `foreign_select` | `tokio::select!`, `FuturesUnordered` and their like | `race!`, `map_concurrent` |
+///
+/// In a step's body all of this is allowed. `#[allow_nondeterminism(rule, reason = "…")]` on a statement silences one rule
+/// there. Plain functions that a workflow calls are not looked into.
 #[proc_macro_attribute]
 pub fn workflow(args: TokenStream, item: TokenStream) -> TokenStream {
     attribute(Attribute::Workflow, args.into(), item.into()).into()
 }
 
-/// Marks a helper `async fn` that may contain checkpoints and be awaited from workflows. The same rules apply in it.
+/// Marks a helper `async fn` that may contain checkpoints and be awaited from workflows. What holds for
+/// [workflow code](macro@workflow) holds in it; it may be generic, a method, and take and return anything.
+///
+/// ```
+/// use steadfast::prelude::*;
+/// # async fn pack(line: &str) -> Result<u32, BoxError> { Ok(1) }
+///
+/// #[durable]
+/// async fn pack_all(lines: &[String]) -> Result<Vec<u32>, StepError> {
+///     map_concurrent(lines, 3, |line| async move { step!("pack", pack(line)).await }).await
+/// }
+/// ```
+///
+/// It becomes a function that returns `impl DurableFuture`. Arguments: `crate = path`, as in [`macro@workflow`].
 #[proc_macro_attribute]
 pub fn durable(args: TokenStream, item: TokenStream) -> TokenStream {
     attribute(Attribute::Durable, args.into(), item.into()).into()
@@ -118,23 +175,67 @@ macro_rules! checkpoints {
 }
 
 checkpoints! {
-    /// A step: `step!("name", future)`, `step!("name", { … })` or `step!("name", |attempt| …)`. Its body runs at least
-    /// once; once its result is recorded, never again.
+    /// A step: the place for effects. Once its result is recorded, its body never runs again; until then it may run more
+    /// than once.
+    ///
+    /// ```
+    /// use steadfast::prelude::*;
+    /// # async fn charge(order: &str, key: &str) -> Result<u32, BoxError> { Ok(1) }
+    /// # #[workflow]
+    /// # async fn example(order: String) -> Result<(), BoxError> {
+    /// // A future that gives a `Result`.
+    /// step!("charge", charge(&order, "key")).await?;
+    /// // Or a block, which may await ordinary futures. It ends in a `Result`; `?` takes any error.
+    /// let number = step!("parse", {
+    ///     let number: u32 = order.parse()?;
+    ///     Ok(number + 1)
+    /// })
+    /// .await?;
+    /// // Either may take the attempt: its number, an idempotency key, its cancellation.
+    /// step!("charge once", |attempt| charge(&order, &attempt.idempotency_key()))
+    ///     .retry(Retry::exponential(secs(1)).max_attempts(5))
+    ///     .timeout(secs(30))
+    ///     .await?;
+    /// # drop(number);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// The name is a string literal, and no other step in the function has it; a step in a loop may also have a
+    /// `.key(…)`. The result is stored: any serde type. The body borrows from the workflow's variables; it cannot move one
+    /// out or change one. A block that ends in a plain `Ok(…)` and names no error fails with a `BoxError`.
     step Step;
-    /// Sleeps: `sleep!("name", days(7))`, or until an instant. The deadline is fixed when it is first reached.
+    /// Sleeps for a duration, or until an instant: `sleep!("cooling off", days(7)).await`.
+    ///
+    /// The end is fixed when the sleep is first reached, and stored: a restart does not start it over.
     sleep Sleep;
-    /// Waits for a signal: `signal!("name").timeout(hours(48))`.
+    /// Waits for a signal: `let approval: Approval = signal!("approval").await`.
+    ///
+    /// `.timeout(hours(48))` makes it a `Result` with `Err(Elapsed)`. Signals are buffered from the start of the instance
+    /// on and taken in the order they came, one by each wait.
     signal Signal;
-    /// Waits for all of up to twelve durable futures: `join!(a, b).await` gives `(A, B)`.
+    /// Waits for all of up to twelve durable futures at once: `let (a, b) = join!(first, second).await`.
     join Join;
-    /// The same for `Result`s, ended by the first error: `try_join!(a, b).await` gives `Result<(A, B), E>`.
+    /// The same for futures that give `Result`s, ended by the first error: `let (a, b) = try_join!(first, second).await?`.
     try_join TryJoin;
-    /// Waits for the first of two to eight durable futures and drops the others: `race!(a, b).await` gives a `Race2`.
+    /// Waits for the first of two to eight durable futures, and drops the others.
+    ///
+    /// ```
+    /// use steadfast::prelude::*;
+    /// # #[workflow]
+    /// # async fn example() -> Result<(), BoxError> {
+    /// match race!(signal!("stop"), sleep!("patience", hours(1))).await {
+    ///     Race2::First(reason) => return Err(String::into(reason)),
+    ///     Race2::Second(()) => {}
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     race Race;
-    /// The time, recorded: `now!()`.
+    /// The time, the same on replay: `let now: Timestamp = now!()`.
     now Now;
-    /// A random number, recorded: `random!()`, or `random!(1..=6)` in a range.
+    /// A random value, the same on replay: `let lucky: bool = random!()`, `let dice: u8 = random!(1..=6)`.
     random Random;
-    /// A fresh id, recorded: `uuid!()`.
+    /// A fresh id, the same on replay: `let id: Uuid = uuid!()`.
     uuid Uuid;
 }

@@ -88,3 +88,39 @@ fn calls_err(tokens: TokenStream) -> bool {
         called
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(source: &str) -> bool {
+        leaves_error_open(&syn::parse_str(source).expect("a block"))
+    }
+
+    #[test]
+    fn a_body_that_only_fails_through_the_question_mark_leaves_its_error_open() {
+        assert!(open("{ f().await?; Ok(1) }"));
+        assert!(open(
+            "{ if a { Ok(1) } else { match b { 1 => Ok(2), _ => { g()?; Ok(3) } } } }"
+        ));
+        assert!(open("{ if done { return Ok(0); } Ok(1) }"));
+        assert!(open(
+            "{ match f() { Ok(x) => x, Err(error) => panic!(\"{error}\") }; Ok(1) }"
+        ));
+        assert!(open("{ let f = || Err::<(), u8>(1); Ok(f().is_err()) }"));
+        assert!(open("{ Result::Ok(1) }"));
+    }
+
+    #[test]
+    fn whatever_names_an_error_or_may_is_left_to_inference() {
+        assert!(!open("{ Ok::<_, Mine>(1) }"));
+        assert!(!open("{ if a { return Err(Mine); } Ok(1) }"));
+        assert!(!open("{ if a { return f(); } Ok(1) }"));
+        assert!(!open("{ bail!(\"no\"); Ok(1) }"));
+        assert!(!open("{ mine!(return Err(1)); Ok(1) }"));
+        assert!(!open("{ if a { Ok(1) } else { f().await } }"));
+        assert!(!open("{ f().await }"));
+        assert!(!open("{ Ok(1); }"));
+        assert!(!open("{}"));
+    }
+}

@@ -26,7 +26,9 @@ pub(crate) fn expand(function: &ItemFn, args: &Args, krate: &Krate, soundness: S
     let (visibility, name) = (&function.vis, &function.sig.ident);
     let code = code(function, &attributes);
     let implementation = implementation(function, args, krate, soundness);
-    let quiet = generated(everywhere);
+    // Whoever deprecates a workflow need not hear of it here; what its code uses is another matter.
+    let deprecated = shown.iter().any(|attribute| attribute.path().is_ident("deprecated"));
+    let named = deprecated.then(|| quote!(#[allow(deprecated)]));
     quote! {
         #(#shown)*
         #(#everywhere)*
@@ -34,22 +36,16 @@ pub(crate) fn expand(function: &ItemFn, args: &Args, krate: &Krate, soundness: S
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
         #visibility struct #name;
 
-        #quiet
+        #(#everywhere)*
+        #named
         impl #name {
             #code
         }
 
-        #quiet
-        #implementation
-    }
-}
-
-/// In front of every generated `impl`: the user's own `#[cfg]` and lint levels, and no remarks on what we wrote.
-fn generated(everywhere: &[Attribute]) -> TokenStream {
-    quote! {
         #(#everywhere)*
         #[automatically_derived]
         #[allow(deprecated)]
+        #implementation
     }
 }
 

@@ -294,6 +294,18 @@ mod tests {
     }
 
     #[test]
+    fn the_documentation_lists_every_rule() {
+        let documentation = include_str!("../lib.rs");
+        for rule in RULES {
+            assert!(
+                documentation.contains(&format!("/// | `{}` |", rule.id)),
+                "`{}`",
+                rule.id
+            );
+        }
+    }
+
+    #[test]
     fn every_message_ends_without_a_full_stop_and_shows_what_was_found() {
         for rule in RULES {
             let message = &rule.message;

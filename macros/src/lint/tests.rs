@@ -46,6 +46,26 @@ fn a_clock_is_found_however_it_is_written() {
 }
 
 #[test]
+fn chance_and_ids_are_found_by_their_crate_or_their_type() {
+    let chance = |path: &str| vec![format!("workflow code cannot draw its own randomness: `{path}`")];
+    assert_eq!(body("let x: u8 = rand::random();"), chance("rand::random"));
+    assert_eq!(body("use rand::{rng, Rng as _}; rng().random::<u8>();"), chance("rng"));
+    assert_eq!(body("thread_rng().next_u32();"), chance("thread_rng"));
+    assert_eq!(body("fastrand::u32(..);"), chance("fastrand::u32"));
+    assert_eq!(body("getrandom::fill(&mut bytes)?;"), chance("getrandom::fill"));
+    assert_eq!(
+        body("HashMap::with_hasher(RandomState::new());"),
+        chance("RandomState::new")
+    );
+    assert!(body("rand::rngs::StdRng::seed_from_u64(seed); fastrand::Rng::with_seed(1);").is_empty());
+    let id = |path: &str| vec![format!("workflow code cannot make its own ids: `{path}`")];
+    assert_eq!(body("let x = Uuid::new_v4();"), id("Uuid::new_v4"));
+    assert_eq!(body("let x = uuid::Uuid::now_v7();"), id("uuid::Uuid::now_v7"));
+    assert_eq!(body("let x = nanoid::nanoid!();"), id("nanoid::nanoid!"));
+    assert!(body("Uuid::from_u128(1); Uuid::new_v5(&space, name);").is_empty());
+}
+
+#[test]
 fn look_alikes_are_left_alone() {
     for source in [
         "use crate::Instant; Instant::now();",

@@ -7,15 +7,25 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use proc_macro2::Ident;
-use syn::{Item, ItemFn};
+use syn::{Attribute, ImplItem, Item, ItemMod, Signature};
 
 use crate::names::Names;
 
 thread_local! {
     /// One reading of a file serves all its workflows.
-    static READ: RefCell<BTreeMap<PathBuf, BTreeMap<String, Option<Names>>>> = const { RefCell::new(BTreeMap::new()) };
+    static READ: RefCell<BTreeMap<PathBuf, Reading>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// The names around each of our functions in one file; `None` where two of one name leave it open which is meant.
+type Functions = BTreeMap<String, Option<Names>>;
+
+struct Reading {
+    /// An editor keeps this process while the file changes.
+    modified: Option<SystemTime>,
+    functions: Functions,
 }
 
 /// The names in the module that declares `function`.
@@ -26,11 +36,18 @@ pub(super) fn names_around(function: &Ident) -> Names {
     let Some(path) = function.span().unwrap().local_file() else {
         return Names::default();
     };
+    let modified = std::fs::metadata(&path).and_then(|file| file.modified()).ok();
     READ.with_borrow_mut(|files| {
-        let functions = files
-            .entry(path)
-            .or_insert_with_key(|path| read(path).unwrap_or_default());
-        functions
+        let fresh = |path: &PathBuf| Reading {
+            modified,
+            functions: read(path).unwrap_or_default(),
+        };
+        let reading = files.entry(path.clone()).or_insert_with_key(fresh);
+        if reading.modified != modified {
+            *reading = fresh(&path);
+        }
+        reading
+            .functions
             .get(&function.to_string())
             .cloned()
             .flatten()
@@ -38,41 +55,52 @@ pub(super) fn names_around(function: &Ident) -> Names {
     })
 }
 
-/// The names around each of our functions in the file; `None` where two of one name leave it open which is meant.
-fn read(path: &Path) -> Option<BTreeMap<String, Option<Names>>> {
+fn read(path: &Path) -> Option<Functions> {
     let file = syn::parse_file(&std::fs::read_to_string(path).ok()?).ok()?;
-    let mut functions = BTreeMap::new();
+    let mut functions = Functions::new();
     collect(&file.items, &mut functions);
     Some(functions)
 }
 
-fn collect(items: &[Item], functions: &mut BTreeMap<String, Option<Names>>) {
+fn collect(items: &[Item], functions: &mut Functions) {
     let names = Names::of_items(items);
+    let mut found = |function: &Signature, attributes: &[Attribute]| {
+        if attributes.iter().any(is_ours) {
+            let names = Some(names.clone());
+            functions
+                .entry(function.ident.to_string())
+                .and_modify(|known| *known = None)
+                .or_insert(names);
+        }
+    };
     for item in items {
         match item {
-            Item::Fn(function) if is_ours(function) => {
-                let names = Some(names.clone());
-                functions
-                    .entry(function.sig.ident.to_string())
-                    .and_modify(|known| *known = None)
-                    .or_insert(names);
-            }
-            Item::Mod(module) => {
-                if let Some((_, items)) = &module.content {
-                    collect(items, functions);
+            Item::Fn(function) => found(&function.sig, &function.attrs),
+            Item::Impl(block) => {
+                for item in &block.items {
+                    if let ImplItem::Fn(function) = item {
+                        found(&function.sig, &function.attrs);
+                    }
                 }
             }
             _ => {}
         }
     }
+    for item in items {
+        if let Item::Mod(ItemMod {
+            content: Some((_, items)),
+            ..
+        }) = item
+        {
+            collect(items, functions);
+        }
+    }
 }
 
-fn is_ours(function: &ItemFn) -> bool {
-    function.attrs.iter().any(|attribute| {
-        attribute
-            .path()
-            .segments
-            .last()
-            .is_some_and(|last| last.ident == "workflow" || last.ident == "durable")
-    })
+fn is_ours(attribute: &Attribute) -> bool {
+    attribute
+        .path()
+        .segments
+        .last()
+        .is_some_and(|last| last.ident == "workflow" || last.ident == "durable")
 }

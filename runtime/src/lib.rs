@@ -56,9 +56,9 @@ pub fn is_replaying() -> bool {
 /// The names that workflows and the services around them use every day.
 pub mod prelude {
     pub use crate::{
-        Attempt, BoxError, Elapsed, Handle, Race2, Race3, Race4, Retry, Runtime, Status, StepError, Timestamp, days,
-        durable, hours, join, join_all, map_concurrent, map_concurrent_all, millis, minutes, now, permanent, race,
-        random, secs, signal, sleep, step, try_join, try_join_all, uuid, workflow,
+        Attempt, BoxError, Elapsed, Handle, Race2, Race3, Race4, Retry, Runtime, Status, StepError, Timestamp, Uuid,
+        WorkflowError, days, durable, hours, join, join_all, map_concurrent, map_concurrent_all, millis, minutes, now,
+        permanent, race, random, secs, signal, sleep, step, try_join, try_join_all, uuid, workflow,
     };
 }
 

@@ -329,8 +329,16 @@ async fn refused(id: &str, ledger: &Ledger) -> String {
 #[durable]
 async fn signals(id: &str, ledger: &Ledger) -> Result<Vec<u32>, BoxError> {
     let mut received: Vec<u32> = Vec::new();
-    for _ in 0..2 {
+    for round in 0..2 {
         received.push(signal!("go").await);
+        // A commit between two signals: whatever a crash forgets about the first, the second tells.
+        let step = ["signals/between", "signals/between#1"][round];
+        let place = Place {
+            id,
+            step,
+            after: &["beside_each_other/join#1[2]/listed"],
+        };
+        received.push(step!("between", |attempt| ledger.body(place, attempt, Ok::<_, BoxError>(50))).await?);
     }
     received.push(signal!("go").timeout(hours(1)).await?);
     received.push(signal!("nudge").await);

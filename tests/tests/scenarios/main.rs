@@ -2,6 +2,7 @@
 //! when a test says so; dropping a runtime and opening the next is a restart.
 
 mod divergence;
+mod failures;
 mod fan_out;
 mod signals;
 mod starting;

@@ -7,3 +7,5 @@ mod fan_out;
 mod signals;
 mod starting;
 mod table_e;
+mod lifecycle;
+mod retries;

@@ -26,25 +26,50 @@ async fn sleeps(value: u32) -> Result<u32, BoxError> {
 }
 
 fn register(runtime: Builder, ledger: &Ledger, gate: &Gate) -> Builder {
-    runtime.workflow(passes).workflow(sleeps).state(ledger.clone()).state(gate.clone())
+    runtime
+        .workflow(passes)
+        .workflow(sleeps)
+        .state(ledger.clone())
+        .state(gate.clone())
 }
 
 #[tokio::test]
 async fn a_missing_state_is_an_error_that_names_workflow_and_type_before_anything_is_touched() {
     let (world, ledger) = (World::new(), Ledger::default());
-    let error = world.try_open(|runtime| runtime.workflow(passes).state(ledger.clone())).await.unwrap_err();
+    let error = world
+        .try_open(|runtime| runtime.workflow(passes).state(ledger.clone()))
+        .await
+        .unwrap_err();
     assert!(matches!(error, OpenError::MissingState { workflow: "passes", .. }));
     let text = error.to_string();
-    assert!(text.contains("`passes`") && text.contains("Gate") && text.contains(".state("), "{text}");
+    assert!(
+        text.contains("`passes`") && text.contains("Gate") && text.contains(".state("),
+        "{text}"
+    );
     assert_eq!(world.store.counts(), steadfast_tests::Counts::default());
 }
 
 #[tokio::test]
 async fn two_workflows_of_one_name_and_version_or_two_states_of_one_type_are_refused() {
     let (world, ledger, gate) = (World::new(), Ledger::default(), Gate::default());
-    let error = world.try_open(|runtime| register(runtime, &ledger, &gate).workflow(sleeps)).await.unwrap_err();
-    assert!(matches!(error, OpenError::DuplicateWorkflow { workflow: "sleeps", version: 1 }), "{error}");
-    let error = world.try_open(|runtime| register(runtime, &ledger, &gate).state(gate.clone())).await.unwrap_err();
+    let error = world
+        .try_open(|runtime| register(runtime, &ledger, &gate).workflow(sleeps))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(
+            error,
+            OpenError::DuplicateWorkflow {
+                workflow: "sleeps",
+                version: 1
+            }
+        ),
+        "{error}"
+    );
+    let error = world
+        .try_open(|runtime| register(runtime, &ledger, &gate).state(gate.clone()))
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("Gate"), "{error}");
     let error = Runtime::builder().workflow(sleeps).start().await.unwrap_err();
     assert!(matches!(error, OpenError::NoStore));
@@ -56,7 +81,11 @@ async fn pages_neither_repeat_nor_skip_while_instances_are_created_and_finish() 
     gate.open(10_000);
     let runtime = world.open(|runtime| register(runtime, &ledger, &gate)).await;
     for place in 0..250 {
-        runtime.start(sleeps, place).id(format!("throughout-{place:03}")).await.unwrap();
+        runtime
+            .start(sleeps, place)
+            .id(format!("throughout-{place:03}"))
+            .await
+            .unwrap();
     }
     for limit in [1, 7, 100, 249, 250, 1_000] {
         let (mut seen, mut after, mut created) = (Vec::new(), None, 0);
@@ -74,7 +103,14 @@ async fn pages_neither_repeat_nor_skip_while_instances_are_created_and_finish() 
             }
             if created < 20 {
                 created += 1;
-                runtime.start(passes, created).id(format!("{limit}-{created}")).await.unwrap().result().await.unwrap();
+                runtime
+                    .start(passes, created)
+                    .id(format!("{limit}-{created}"))
+                    .await
+                    .unwrap()
+                    .result()
+                    .await
+                    .unwrap();
             }
         }
         let unique: BTreeSet<&String> = seen.iter().collect();
@@ -90,9 +126,16 @@ async fn a_list_can_be_narrowed_to_a_workflow_and_a_status() {
     let (world, ledger, gate) = (World::new(), Ledger::default(), Gate::default());
     for park_after in [millis(0), days(1)] {
         let world = World::new();
-        let runtime = world.open(|runtime| register(runtime, &ledger, &gate).park_after(park_after)).await;
+        let runtime = world
+            .open(|runtime| register(runtime, &ledger, &gate).park_after(park_after))
+            .await;
         let ids = async |list: steadfast::List| -> Vec<String> {
-            list.await.unwrap().instances.into_iter().map(|instance| instance.id).collect()
+            list.await
+                .unwrap()
+                .instances
+                .into_iter()
+                .map(|instance| instance.id)
+                .collect()
         };
         runtime.start(sleeps, 1).id("s1").await.unwrap();
         runtime.start(passes, 1).id("p1").await.unwrap();
@@ -107,7 +150,10 @@ async fn a_list_can_be_narrowed_to_a_workflow_and_a_status() {
         assert_eq!(ids(runtime.list().workflow("sleeps")).await, ["s1", "s2", "s3"]);
         assert_eq!(ids(runtime.list().status(Status::Waiting)).await, ["s1", "s2"]);
         assert_eq!(ids(runtime.list().status(Status::Running)).await, ["p1"]);
-        assert_eq!(ids(runtime.list().workflow("passes").status(Status::Waiting)).await, [""; 0]);
+        assert_eq!(
+            ids(runtime.list().workflow("passes").status(Status::Waiting)).await,
+            [""; 0]
+        );
         assert_eq!(ids(runtime.list().workflow("nobody")).await, [""; 0]);
         gate.open(1);
         runtime.until_status("p1", Status::Completed).await;
@@ -122,9 +168,15 @@ async fn a_list_can_be_narrowed_to_a_workflow_and_a_status() {
 async fn a_history_tells_every_event_in_order_with_its_time() {
     #[workflow]
     async fn tells() -> Result<u32, BoxError> {
-        step!("flaky", |attempt| async move { if attempt.number() == 1 { Err("no".into()) } else { Ok::<_, BoxError>(1u32) } })
-            .retry(Retry::fixed(secs(1)))
-            .await?;
+        step!("flaky", |attempt| async move {
+            if attempt.number() == 1 {
+                Err("no".into())
+            } else {
+                Ok::<_, BoxError>(1u32)
+            }
+        })
+        .retry(Retry::fixed(secs(1)))
+        .await?;
         let _: Result<u32, Elapsed> = signal!("word").timeout(hours(1)).await;
         sleep!("rest", secs(5)).await;
         let _: u32 = random!();
@@ -133,7 +185,9 @@ async fn a_history_tells_every_event_in_order_with_its_time() {
     let world = World::new();
     let runtime = world.open(|runtime| runtime.workflow(tells)).await;
     runtime.start(tells, ()).id("a").await.unwrap();
-    world.advance_until(async || runtime.ask("a").await.status.is_terminal()).await;
+    world
+        .advance_until(async || runtime.ask("a").await.status.is_terminal())
+        .await;
     let history = runtime.history("a").await.unwrap();
     let lines: Vec<&str> = history.iter().map(|entry| entry.what.as_str()).collect();
     let expected = [
@@ -153,7 +207,13 @@ async fn a_history_tells_every_event_in_order_with_its_time() {
         assert!(line.starts_with(expected), "{line}, not {expected}");
     }
     assert!(history.is_sorted_by_key(|entry| (entry.number, entry.at)));
-    assert!(history[3].to_string().contains("2026-01-01 00:00:01.000 UTC  step `flaky` succeeded"), "{}", history[3]);
+    assert!(
+        history[3]
+            .to_string()
+            .contains("2026-01-01 00:00:01.000 UTC  step `flaky` succeeded"),
+        "{}",
+        history[3]
+    );
 }
 
 #[tokio::test]
@@ -163,7 +223,11 @@ async fn any_number_of_callers_get_the_result_before_and_after_the_end_and_acros
     let handle = runtime.start(passes, 5).id("a").await.unwrap();
     let mut callers = Vec::new();
     for place in 0..50 {
-        let handle = if place % 2 == 0 { handle.clone() } else { runtime.handle(passes, "a").await.unwrap() };
+        let handle = if place % 2 == 0 {
+            handle.clone()
+        } else {
+            runtime.handle(passes, "a").await.unwrap()
+        };
         callers.push(tokio::spawn(async move { handle.result().await.unwrap() }));
     }
     until(async || gate.held() == 1).await;
@@ -230,7 +294,10 @@ async fn handles_do_not_keep_the_store_open_and_say_that_the_runtime_is_gone() {
     let gone = |error: WorkflowError| matches!(error, WorkflowError::Runtime(RuntimeError::ShutDown));
     assert!(gone(waiting.await.unwrap().unwrap_err()));
     let error = handle.result().await.unwrap_err();
-    assert!(matches!(error, WorkflowError::Runtime(RuntimeError::ShutDown)), "{error:?}");
+    assert!(
+        matches!(error, WorkflowError::Runtime(RuntimeError::ShutDown)),
+        "{error:?}"
+    );
     assert!(matches!(handle.status().await.unwrap_err(), RuntimeError::ShutDown));
     assert!(matches!(handle.history().await.unwrap_err(), RuntimeError::ShutDown));
     assert!(matches!(handle.cancel("x").await.unwrap_err(), RuntimeError::ShutDown));
@@ -256,7 +323,10 @@ async fn shutdown_begins_no_body_and_records_what_running_ones_end_with() {
     let late = runtime.start(passes, 2).id("late").await;
     gate.open(1);
     going.await.unwrap();
-    assert!(matches!(runtime.start(passes, 3).id("b").await, Err(StartError::Runtime(RuntimeError::ShutDown))));
+    assert!(matches!(
+        runtime.start(passes, 3).id("b").await,
+        Err(StartError::Runtime(RuntimeError::ShutDown))
+    ));
     assert_eq!(ledger.entries(), ["1"]);
 
     let runtime = world.open(|runtime| register(runtime, &ledger, &gate)).await;
@@ -289,7 +359,9 @@ async fn shutdown_cuts_off_bodies_after_the_grace_and_they_begin_again_at_the_ne
 async fn an_idle_runtime_shuts_down_at_once() {
     let (world, ledger, gate) = (World::new(), Ledger::default(), Gate::default());
     for park_after in [millis(0), days(1)] {
-        let runtime = world.open(|runtime| register(runtime, &ledger, &gate).park_after(park_after)).await;
+        let runtime = world
+            .open(|runtime| register(runtime, &ledger, &gate).park_after(park_after))
+            .await;
         let handle = runtime.start(sleeps, 1).await.unwrap();
         runtime.until_status(handle.id(), Status::Waiting).await;
         runtime.shutdown(days(1)).await;
@@ -322,7 +394,10 @@ async fn a_status_tells_what_runs_and_what_is_waited_for_parked_or_not() {
     #[workflow]
     async fn waits(gate: &Gate) -> Result<u32, BoxError> {
         let (held, (), word, flaky) = join!(
-            step!("held", { gate.pass("held").await; Ok(1u32) }),
+            step!("held", {
+                gate.pass("held").await;
+                Ok(1u32)
+            }),
             sleep!("rest", days(2)),
             signal!("word"),
             step!("flaky", async { Err::<u32, BoxError>("no".into()) }).retry(Retry::fixed(days(3)))
@@ -336,15 +411,27 @@ async fn a_status_tells_what_runs_and_what_is_waited_for_parked_or_not() {
     let open = |runtime: Builder| runtime.workflow(waits).state(gate.clone()).park_after(millis(0));
     let runtime = world.open(open).await;
     runtime.start(waits, ()).id("a").await.unwrap();
-    let seen = runtime.until_waiting_for("a", |wait| matches!(wait, WaitingFor::Retry { .. })).await;
+    let seen = runtime
+        .until_waiting_for("a", |wait| matches!(wait, WaitingFor::Retry { .. }))
+        .await;
     assert_eq!(seen.status, Status::Running);
     assert_eq!((seen.running[0].step.as_str(), seen.running[0].attempt), ("held", 1));
     gate.open(1);
     let seen = runtime.until_status("a", Status::Waiting).await;
     let mut waiting = vec![
-        WaitingFor::Sleep { sleep: "rest".into(), until: began + days(2) },
-        WaitingFor::Signal { name: "word".into(), deadline: None },
-        WaitingFor::Retry { step: "flaky".into(), attempt: 2, at: began + days(3) },
+        WaitingFor::Sleep {
+            sleep: "rest".into(),
+            until: began + days(2),
+        },
+        WaitingFor::Signal {
+            name: "word".into(),
+            deadline: None,
+        },
+        WaitingFor::Retry {
+            step: "flaky".into(),
+            attempt: 2,
+            at: began + days(3),
+        },
     ];
     let sorted = |mut waiting: Vec<WaitingFor>| {
         waiting.sort_by_key(|wait| format!("{wait:?}"));
@@ -363,17 +450,24 @@ async fn a_status_tells_what_runs_and_what_is_waited_for_parked_or_not() {
 #[tokio::test]
 async fn an_instance_that_could_not_be_read_goes_on_when_it_is_resumed() {
     let (world, ledger, gate) = (World::new(), Ledger::default(), Gate::default());
-    let runtime = world.open(|runtime| register(runtime, &ledger, &gate).park_after(millis(0))).await;
+    let runtime = world
+        .open(|runtime| register(runtime, &ledger, &gate).park_after(millis(0)))
+        .await;
     let handle = runtime.start(sleeps, 4).id("a").await.unwrap();
     runtime.until_status("a", Status::Waiting).await;
     drop(handle);
     drop(runtime);
-    let runtime = world.open(|runtime| register(runtime, &ledger, &gate).park_after(millis(0))).await;
+    let runtime = world
+        .open(|runtime| register(runtime, &ledger, &gate).park_after(millis(0)))
+        .await;
     let handle = runtime.handle(sleeps, "a").await.unwrap();
     world.store.fail_reads("load", 1);
     world.clock.advance(days(1));
     let error = handle.result().await.unwrap_err();
-    assert!(matches!(&error, WorkflowError::Quarantined { trouble } if trouble.contains("cannot be read")), "{error:?}");
+    assert!(
+        matches!(&error, WorkflowError::Quarantined { trouble } if trouble.contains("cannot be read")),
+        "{error:?}"
+    );
     assert_eq!(runtime.ask("a").await.status, Status::Quarantined);
     runtime.resume("a").await.unwrap();
     assert_eq!(runtime.until_status("a", Status::Completed).await.trouble, None);
@@ -383,17 +477,23 @@ async fn an_instance_that_could_not_be_read_goes_on_when_it_is_resumed() {
 #[tokio::test]
 async fn due_times_that_could_not_be_read_for_a_moment_are_not_forgotten() {
     let (world, ledger, gate) = (World::new(), Ledger::default(), Gate::default());
-    let runtime = world.open(|runtime| register(runtime, &ledger, &gate).park_after(millis(0))).await;
+    let runtime = world
+        .open(|runtime| register(runtime, &ledger, &gate).park_after(millis(0)))
+        .await;
     runtime.start(sleeps, 4).id("a").await.unwrap();
     runtime.until_status("a", Status::Waiting).await;
     drop(runtime);
-    let runtime = world.open(|runtime| register(runtime, &ledger, &gate).park_after(millis(0))).await;
+    let runtime = world
+        .open(|runtime| register(runtime, &ledger, &gate).park_after(millis(0)))
+        .await;
     until(async || world.clock.next_due().is_some()).await;
     world.store.fail_reads("due", 1);
     world.clock.advance(days(1));
     let handle = runtime.handle(sleeps, "a").await.unwrap();
     let result = async {
-        world.advance_until(async || runtime.ask("a").await.status.is_terminal()).await;
+        world
+            .advance_until(async || runtime.ask("a").await.status.is_terminal())
+            .await;
         handle.result().await.unwrap()
     };
     let result = tokio::time::timeout(std::time::Duration::from_secs(20), result).await;
@@ -411,7 +511,16 @@ async fn large_inputs_and_signals_work_up_to_the_limit_and_are_refused_above_it(
     let world = World::new();
     let runtime = world.open(|runtime| runtime.workflow(measures)).await;
     let error = runtime.start(measures, vec![1; 17 << 20]).id("a").await.unwrap_err();
-    assert!(matches!(&error, StartError::Input { workflow: "measures", .. }), "{error:?}");
+    assert!(
+        matches!(
+            &error,
+            StartError::Input {
+                workflow: "measures",
+                ..
+            }
+        ),
+        "{error:?}"
+    );
     assert!(error.to_string().contains(&((17 << 20) + 4).to_string()), "{error}");
     let handle = runtime.start(measures, vec![1; most]).id("a").await.unwrap();
     assert!(!runtime.start(measures, vec![1; most]).id("a").await.unwrap().created());
@@ -421,7 +530,10 @@ async fn large_inputs_and_signals_work_up_to_the_limit_and_are_refused_above_it(
     drop(runtime);
     let runtime = world.open(|runtime| runtime.workflow(measures)).await;
     runtime.signal("a", "more", &vec![1u8; most]).await.unwrap();
-    assert_eq!(runtime.handle(measures, "a").await.unwrap().result().await.unwrap(), (most, most));
+    assert_eq!(
+        runtime.handle(measures, "a").await.unwrap().result().await.unwrap(),
+        (most, most)
+    );
 }
 
 #[tokio::test]
@@ -433,7 +545,9 @@ async fn an_output_that_is_too_large_is_a_failure_that_says_so() {
     let world = World::new();
     let runtime = world.open(|runtime| runtime.workflow(large)).await;
     let error = runtime.start(large, ()).await.unwrap().result().await.unwrap_err();
-    let WorkflowError::Failed(failure) = error else { panic!("{error:?}") };
+    let WorkflowError::Failed(failure) = error else {
+        panic!("{error:?}")
+    };
     assert!(failure.message().contains(&((17 << 20) + 4).to_string()), "{failure}");
 }
 
@@ -464,11 +578,17 @@ async fn opening_looks_only_at_what_is_runnable() {
 async fn states_are_shared_and_dropped_with_the_runtime() {
     #[workflow]
     async fn holds(shared: &Arc<u32>, gate: &Gate) -> Result<u32, BoxError> {
-        let value = step!("hold", { gate.pass("hold").await; Ok(**shared) }).await?;
+        let value = step!("hold", {
+            gate.pass("hold").await;
+            Ok(**shared)
+        })
+        .await?;
         Ok(value)
     }
     let (world, shared, gate) = (World::new(), Arc::new(7u32), Gate::default());
-    let runtime = world.open(|runtime| runtime.workflow(holds).state(shared.clone()).state(gate.clone())).await;
+    let runtime = world
+        .open(|runtime| runtime.workflow(holds).state(shared.clone()).state(gate.clone()))
+        .await;
     let handle = runtime.start(holds, ()).await.unwrap();
     until(async || gate.held() == 1).await;
     runtime.shutdown(millis(0)).await;

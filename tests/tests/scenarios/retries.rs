@@ -24,7 +24,11 @@ impl Policy {
             Policy::Default => Retry::default(),
             Policy::Fixed => Retry::fixed(secs(3)),
             Policy::Linear => Retry::linear(secs(3)).jitter(0.0),
-            Policy::Exponential => Retry::exponential(secs(2)).factor(3.0).cap(secs(20)).jitter(0.0).max_attempts(6),
+            Policy::Exponential => Retry::exponential(secs(2))
+                .factor(3.0)
+                .cap(secs(20))
+                .jitter(0.0)
+                .max_attempts(6),
             Policy::None => Retry::none(),
             Policy::Forever => Retry::exponential(secs(1)).max_attempts(u32::MAX),
         }
@@ -33,7 +37,9 @@ impl Policy {
 
 #[workflow]
 async fn always_fails(policy: Policy, ledger: &Ledger) -> Result<u32, BoxError> {
-    let failed = step!("fails", ledger.fail_first("fails", u32::MAX, 0u32)).retry(policy.retry()).await;
+    let failed = step!("fails", ledger.fail_first("fails", u32::MAX, 0u32))
+        .retry(policy.retry())
+        .await;
     let error = failed.unwrap_err();
     assert_eq!(error.kind(), StepFailureKind::Failed);
     Ok(error.attempts())
@@ -49,14 +55,17 @@ async fn back_offs(policy: Policy, reopen: bool, most: usize) -> (Vec<Duration>,
     while delays.len() < most {
         let attempts = delays.len() as u32 + 1;
         until(async || ledger.count("fails") == attempts).await;
-        let is_retry = |wait: &WaitingFor| matches!(wait, WaitingFor::Retry { attempt, .. } if *attempt == attempts + 1);
+        let is_retry =
+            |wait: &WaitingFor| matches!(wait, WaitingFor::Retry { attempt, .. } if *attempt == attempts + 1);
         until(async || {
             let seen = runtime.ask("a").await;
             seen.status.is_terminal() || seen.waiting_for.iter().any(is_retry)
         })
         .await;
         let seen = runtime.ask("a").await;
-        let Some(WaitingFor::Retry { at, .. }) = seen.waiting_for.first().cloned() else { break };
+        let Some(WaitingFor::Retry { at, .. }) = seen.waiting_for.first().cloned() else {
+            break;
+        };
         delays.push(at.since(world.clock.now()));
         if reopen {
             // Half of the back-off passes, then the process is gone for a while.
@@ -89,7 +98,10 @@ async fn back_off_instants_are_those_of_the_policy_also_over_restarts() {
         let (delays, attempts) = back_offs(Policy::Linear, reopen, 99).await;
         assert_eq!((delays, attempts), (vec![secs(3), secs(6), secs(9), secs(12)], Some(5)));
         let (delays, attempts) = back_offs(Policy::Exponential, reopen, 99).await;
-        assert_eq!((delays, attempts), (vec![secs(2), secs(6), secs(18), secs(20), secs(20)], Some(6)));
+        assert_eq!(
+            (delays, attempts),
+            (vec![secs(2), secs(6), secs(18), secs(20), secs(20)], Some(6))
+        );
         let (delays, attempts) = back_offs(Policy::None, reopen, 99).await;
         assert_eq!((delays, attempts), (vec![], Some(1)));
     }
@@ -100,11 +112,17 @@ async fn the_default_is_five_attempts_with_jitter_and_without_limit_means_withou
     let (delays, attempts) = back_offs(Policy::Default, false, 99).await;
     assert_eq!(attempts, Some(5));
     for (delay, full) in delays.iter().zip([1, 2, 4, 8]) {
-        assert!(*delay <= secs(full) && *delay >= secs(full) / 2, "{delay:?} of {full} s");
+        assert!(
+            *delay <= secs(full) && *delay >= secs(full) / 2,
+            "{delay:?} of {full} s"
+        );
     }
     let (delays, attempts) = back_offs(Policy::Forever, false, 60).await;
     assert_eq!((delays.len(), attempts), (60, None));
-    assert!(delays.iter().all(|delay| *delay >= millis(500) && *delay <= secs(60)), "{delays:?}");
+    assert!(
+        delays.iter().all(|delay| *delay >= millis(500) && *delay <= secs(60)),
+        "{delays:?}"
+    );
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -131,9 +149,13 @@ async fn picky(ledger: &Ledger) -> Result<(u32, String), BoxError> {
 #[tokio::test]
 async fn only_errors_that_the_predicate_wants_are_tried_again() {
     let (world, ledger) = (World::new(), Ledger::default());
-    let runtime = world.open(|runtime| runtime.workflow(picky).state(ledger.clone())).await;
+    let runtime = world
+        .open(|runtime| runtime.workflow(picky).state(ledger.clone()))
+        .await;
     let handle = runtime.start(picky, ()).id("a").await.unwrap();
-    world.advance_until(async || runtime.ask("a").await.status.is_terminal()).await;
+    world
+        .advance_until(async || runtime.ask("a").await.status.is_terminal())
+        .await;
     assert_eq!(handle.result().await.unwrap(), (3, "gone".to_owned()));
     assert_eq!(ledger.count("fetch"), 3);
 }
@@ -164,10 +186,15 @@ async fn a_permanent_error_is_not_tried_again_also_when_it_is_wrapped() {
         .await
         .unwrap_err();
         assert_eq!((plain.attempts(), wrapped.attempts(), anyhow.attempts()), (1, 1, 1));
-        Ok([plain, wrapped, anyhow].iter().map(|error| error.code().map(str::to_owned)).collect())
+        Ok([plain, wrapped, anyhow]
+            .iter()
+            .map(|error| error.code().map(str::to_owned))
+            .collect())
     }
     let (world, ledger) = (World::new(), Ledger::default());
-    let runtime = world.open(|runtime| runtime.workflow(gives_up).state(ledger.clone())).await;
+    let runtime = world
+        .open(|runtime| runtime.workflow(gives_up).state(ledger.clone()))
+        .await;
     let codes = runtime.start(gives_up, ()).await.unwrap().result().await.unwrap();
     assert_eq!(codes, ["declined", "deep", "any"].map(|code| Some(code.to_owned())));
     assert_eq!(ledger.total(), 3);
@@ -185,7 +212,14 @@ async fn takes_long(ledger: &Ledger, gate: &Gate) -> Result<(u32, StepKind), Box
     .await;
     Ok(match slow {
         Ok(attempt) => (attempt, StepKind::Done),
-        Err(error) => (error.attempts(), if error.kind() == StepFailureKind::TimedOut { StepKind::TimedOut } else { StepKind::Other }),
+        Err(error) => (
+            error.attempts(),
+            if error.kind() == StepFailureKind::TimedOut {
+                StepKind::TimedOut
+            } else {
+                StepKind::Other
+            },
+        ),
     })
 }
 
@@ -200,13 +234,17 @@ enum StepKind {
 async fn a_timeout_counts_for_each_attempt_drops_its_body_and_is_tried_again() {
     for succeeds in [false, true] {
         let (world, ledger, gate) = (World::new(), Ledger::default(), Gate::default());
-        let runtime = world.open(|runtime| runtime.workflow(takes_long).state(ledger.clone()).state(gate.clone())).await;
+        let runtime = world
+            .open(|runtime| runtime.workflow(takes_long).state(ledger.clone()).state(gate.clone()))
+            .await;
         let began = world.clock.now();
         let handle = runtime.start(takes_long, ()).id("a").await.unwrap();
         for attempt in 1..=2u32 {
             until(async || gate.held() == 1).await;
             world.clock.advance(secs(10));
-            let seen = runtime.until_waiting_for("a", |wait| matches!(wait, WaitingFor::Retry { .. })).await;
+            let seen = runtime
+                .until_waiting_for("a", |wait| matches!(wait, WaitingFor::Retry { .. }))
+                .await;
             let expected = WaitingFor::Retry {
                 step: "slow".into(),
                 attempt: attempt + 1,
@@ -231,7 +269,9 @@ async fn a_timeout_counts_for_each_attempt_drops_its_body_and_is_tried_again() {
 #[tokio::test]
 async fn an_attempt_that_ends_just_before_its_timeout_counts() {
     let (world, ledger, gate) = (World::new(), Ledger::default(), Gate::default());
-    let runtime = world.open(|runtime| runtime.workflow(takes_long).state(ledger.clone()).state(gate.clone())).await;
+    let runtime = world
+        .open(|runtime| runtime.workflow(takes_long).state(ledger.clone()).state(gate.clone()))
+        .await;
     let handle = runtime.start(takes_long, ()).id("a").await.unwrap();
     until(async || gate.held() == 1).await;
     world.clock.advance(Duration::from_micros(9_999_999));
@@ -252,7 +292,9 @@ async fn once(ledger: &Ledger, gate: &Gate) -> Result<String, BoxError> {
     match paid {
         Ok(_) => Ok("paid".into()),
         Err(error) if error.kind() == StepFailureKind::Interrupted => {
-            step!("ask the bank", ledger.work("ask the bank", "asked".to_owned())).await.map_err(BoxError::from)
+            step!("ask the bank", ledger.work("ask the bank", "asked".to_owned()))
+                .await
+                .map_err(BoxError::from)
         }
         Err(error) => Err(error.into()),
     }
@@ -267,21 +309,35 @@ async fn an_at_most_once_step_that_was_interrupted_does_not_run_again_and_the_wo
     until(async || gate.held() == 1).await;
     drop(runtime);
     let runtime = world.open(open).await;
-    assert_eq!(runtime.handle(once, "a").await.unwrap().result().await.unwrap(), "asked");
+    assert_eq!(
+        runtime.handle(once, "a").await.unwrap().result().await.unwrap(),
+        "asked"
+    );
     assert_eq!(ledger.entries(), ["before", "pay 1", "ask the bank"]);
     // And the same on another replay.
-    assert!(runtime.lines("a").await.iter().any(|line| line.contains("step `pay` failed for good on attempt 1")));
+    assert!(
+        runtime
+            .lines("a")
+            .await
+            .iter()
+            .any(|line| line.contains("step `pay` failed for good on attempt 1"))
+    );
 }
 
 #[tokio::test]
 async fn an_at_most_once_step_that_failed_is_not_tried_again() {
     #[workflow]
     async fn fails(ledger: &Ledger) -> Result<u32, BoxError> {
-        let paid = step!("pay", ledger.fail_first("pay", 1, 1u32)).retry(Retry::fixed(secs(1))).at_most_once().await;
+        let paid = step!("pay", ledger.fail_first("pay", 1, 1u32))
+            .retry(Retry::fixed(secs(1)))
+            .at_most_once()
+            .await;
         Ok(paid.unwrap_err().attempts())
     }
     let (world, ledger) = (World::new(), Ledger::default());
-    let runtime = world.open(|runtime| runtime.workflow(fails).state(ledger.clone())).await;
+    let runtime = world
+        .open(|runtime| runtime.workflow(fails).state(ledger.clone()))
+        .await;
     assert_eq!(runtime.start(fails, ()).await.unwrap().result().await.unwrap(), 1);
     assert_eq!(ledger.count("pay"), 1);
 }
@@ -292,7 +348,10 @@ async fn an_at_most_once_step_that_ended_before_the_crash_is_not_interrupted() {
     gate.open(9);
     let open = |runtime: Builder| runtime.workflow(once).state(ledger.clone()).state(gate.clone());
     let runtime = world.open(open).await;
-    assert_eq!(runtime.start(once, ()).id("a").await.unwrap().result().await.unwrap(), "paid");
+    assert_eq!(
+        runtime.start(once, ()).id("a").await.unwrap().result().await.unwrap(),
+        "paid"
+    );
     drop(runtime);
     let runtime = world.open(open).await;
     assert_eq!(runtime.handle(once, "a").await.unwrap().result().await.unwrap(), "paid");
@@ -301,7 +360,8 @@ async fn an_at_most_once_step_that_ended_before_the_crash_is_not_interrupted() {
 
 /// Requirement B21.
 #[tokio::test]
-async fn the_idempotency_key_is_the_same_on_every_attempt_and_after_a_restart_and_differs_between_steps_and_instances() {
+async fn the_idempotency_key_is_the_same_on_every_attempt_and_after_a_restart_and_differs_between_steps_and_instances()
+{
     #[workflow]
     async fn gives_keys(ledger: &Ledger) -> Result<Vec<String>, BoxError> {
         let mut keys = Vec::new();
@@ -323,14 +383,22 @@ async fn the_idempotency_key_is_the_same_on_every_attempt_and_after_a_restart_an
     let mut all = Vec::new();
     for id in ["a", "b"] {
         runtime.start(gives_keys, ()).id(id).await.unwrap();
-        runtime.until_waiting_for(id, |wait| matches!(wait, WaitingFor::Retry { attempt: 2, .. })).await;
+        runtime
+            .until_waiting_for(id, |wait| matches!(wait, WaitingFor::Retry { attempt: 2, .. }))
+            .await;
         drop(runtime);
         runtime = world.open(open).await;
-        world.advance_until(async || runtime.ask(id).await.status.is_terminal()).await;
+        world
+            .advance_until(async || runtime.ask(id).await.status.is_terminal())
+            .await;
         all.extend(runtime.handle(gives_keys, id).await.unwrap().result().await.unwrap());
     }
     assert_eq!(all.iter().collect::<std::collections::BTreeSet<_>>().len(), 4);
-    assert!(all.iter().all(|key| key.len() == 32 && ledger.count(key) == 3), "{:?}", ledger.counts());
+    assert!(
+        all.iter().all(|key| key.len() == 32 && ledger.count(key) == 3),
+        "{:?}",
+        ledger.counts()
+    );
 }
 
 #[tokio::test]
@@ -341,7 +409,11 @@ async fn attempts_that_died_with_their_process_do_not_use_up_the_retries() {
         step!("work", |attempt| async move {
             ledger.note("work");
             gate.pass("work").await;
-            if attempt.number() < 6 { Err("not yet".into()) } else { Ok::<u32, BoxError>(attempt.number()) }
+            if attempt.number() < 6 {
+                Err("not yet".into())
+            } else {
+                Ok::<u32, BoxError>(attempt.number())
+            }
         })
         .retry(Retry::fixed(secs(1)).max_attempts(2))
         .await
@@ -359,7 +431,9 @@ async fn attempts_that_died_with_their_process_do_not_use_up_the_retries() {
     }
     gate.open(9);
     let runtime = world.open(open).await;
-    world.advance_until(async || runtime.ask("a").await.status.is_terminal()).await;
+    world
+        .advance_until(async || runtime.ask("a").await.status.is_terminal())
+        .await;
     assert_eq!(runtime.handle(dies, "a").await.unwrap().result().await.unwrap(), 6);
 }
 
@@ -373,16 +447,30 @@ async fn a_step_whose_result_is_too_large_fails_at_once_and_names_step_and_size(
     }
     let world = World::new();
     let runtime = world.open(|runtime| runtime.workflow(large)).await;
-    let error = runtime.start(large, 17 << 20).await.unwrap().result().await.unwrap_err();
-    let WorkflowError::Failed(failure) = error else { panic!("{error:?}") };
+    let error = runtime
+        .start(large, 17 << 20)
+        .await
+        .unwrap()
+        .result()
+        .await
+        .unwrap_err();
+    let WorkflowError::Failed(failure) = error else {
+        panic!("{error:?}")
+    };
     assert_eq!((failure.step(), failure.attempt()), (Some("download"), Some(1)));
     let size = ((17 << 20) + 4).to_string();
-    assert!(failure.message().contains("step `download`") && failure.message().contains(&size), "{failure}");
+    assert!(
+        failure.message().contains("step `download`") && failure.message().contains(&size),
+        "{failure}"
+    );
     let most = (16 << 20) - 4;
     runtime.start(large, most).id("most").await.unwrap();
     runtime.until_status("most", Status::Waiting).await;
     drop(runtime);
     let runtime = world.open(|runtime| runtime.workflow(large)).await;
     world.clock.advance(secs(1));
-    assert_eq!(runtime.handle(large, "most").await.unwrap().result().await.unwrap(), most);
+    assert_eq!(
+        runtime.handle(large, "most").await.unwrap().result().await.unwrap(),
+        most
+    );
 }

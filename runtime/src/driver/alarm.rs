@@ -6,10 +6,13 @@ use crate::ids::InstanceNumber;
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 use tokio::sync::Notify;
 
 /// How many due instances are read from the store at once.
 const PAGE: usize = 1_000;
+/// How soon they are looked for again when the store does not answer.
+const READ_AGAIN: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
 pub(crate) struct Alarms {
@@ -155,8 +158,8 @@ fn wake_parked(engine: &Arc<Engine>, now: Timestamp) {
         let found = match engine.store.due(Timestamp::MAX, after, PAGE) {
             Ok(found) => found,
             Err(error) => {
-                tracing::error!(%error, "due instances cannot be read");
-                engine.alarms.lock().parked = Parked::None;
+                tracing::error!(%error, "due instances cannot be read now");
+                engine.alarms.lock().parked = Parked::At(now + READ_AGAIN);
                 return;
             }
         };

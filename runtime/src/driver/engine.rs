@@ -271,6 +271,7 @@ impl Engine {
             let events = decode_batch(batch).map_err(|reason| format!("journal batch {place}: {reason}"))?;
             journal.extend(events);
         }
+        lock(&self.unreadable).remove(&instance);
         Ok(Some(Loaded {
             record: stored.record,
             journal,

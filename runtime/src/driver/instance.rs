@@ -19,6 +19,7 @@ use super::code::Run;
 use super::engine::{Engine, Outcome};
 use super::live::{Live, Mail};
 use super::seams::Chance;
+use super::silence::silenced;
 use super::turn::{OnWait, Turn};
 use crate::failure::panic_message;
 use crate::machine::{Activity, Event, EventKind, Fault, Machine, Next, OpenNo};
@@ -322,7 +323,7 @@ impl Task {
         let (turn, polled) = turn.enter(|| {
             if replaying {
                 // What the code logs was logged the first time.
-                tracing::dispatcher::with_default(&tracing::Dispatch::none(), poll)
+                silenced(poll)
             } else {
                 self.span.in_scope(poll)
             }

@@ -1,8 +1,14 @@
 //! The promises of the engine, each as a test whose name is the claim. Runtimes open over one world, where time moves only
 //! when a test says so; dropping a runtime and opening the next is a restart.
 
+mod clock;
+mod commits;
 mod divergence;
+mod failures;
 mod fan_out;
+mod lifecycle;
+mod retries;
+mod scale;
 mod signals;
 mod starting;
 mod table_e;

@@ -234,7 +234,7 @@ async fn of_a_signal_and_a_timeout_at_one_instant_exactly_one_wins_and_the_signa
         // Before, at and after the deadline, in one stream; one in ten is never sent.
         let late = (0..BATCH).filter(|_| chance.below(10) > 0).collect::<Vec<u64>>();
         let reopen_at = chance.below(BATCH);
-        let due_at = chance.below(BATCH);
+        let due_at = chance.below(BATCH / 2);
         for place in &late {
             if *place >= due_at {
                 world.clock.set(deadline);
@@ -244,6 +244,9 @@ async fn of_a_signal_and_a_timeout_at_one_instant_exactly_one_wins_and_the_signa
                 runtime = world.open(open).await;
             }
             runtime.signal(&id(*place), "answer", &7u32).await.unwrap();
+            if chance.below(20) == 0 {
+                tokio::task::yield_now().await;
+            }
         }
         world.clock.set(deadline);
         for place in 0..BATCH {
@@ -273,5 +276,5 @@ async fn of_a_signal_and_a_timeout_at_one_instant_exactly_one_wins_and_the_signa
     }
     println!("signal {signalled}, timeout first {elapsed}, never sent {never}");
     assert_eq!(signalled + elapsed + never, INSTANCES);
-    assert!(signalled > 1_000 && elapsed > 1_000 && never > 500);
+    assert!(signalled > 500 && elapsed > 500 && never > 500);
 }

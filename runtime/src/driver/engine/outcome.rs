@@ -47,13 +47,30 @@ impl Engine {
             waiting.push(sender);
         }
         // Registered first, so that an end between this look and the wait is not missed.
-        if let Some(outcome) = self.known_outcome(instance)? {
-            return Ok(Some(outcome));
-        }
+        let known = self.known_outcome(instance);
         if self.is_stopped() {
-            return Ok(None);
+            // The store may be closed already: what it says then is about itself, not about the instance.
+            return Ok(known.ok().flatten());
         }
-        Ok(receiver.await.ok())
+        match known? {
+            None => Ok(receiver.await.ok()),
+            Some(outcome) => {
+                drop(receiver);
+                self.forget_closed_waiters(instance);
+                Ok(Some(outcome))
+            }
+        }
+    }
+
+    /// Nobody tells the end of an instance again that has ended: what was registered for it would stay for ever.
+    fn forget_closed_waiters(&self, instance: InstanceNumber) {
+        let mut waiters = lock(&self.waiters);
+        if let Some(waiting) = waiters.get_mut(&instance) {
+            waiting.retain(|waiter| !waiter.is_closed());
+            if waiting.is_empty() {
+                waiters.remove(&instance);
+            }
+        }
     }
 
     fn known_outcome(&self, instance: InstanceNumber) -> Result<Option<Outcome>, ReadError> {

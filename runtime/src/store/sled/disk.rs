@@ -1,7 +1,7 @@
 //! The open files and sled's tree, and what is known of them: how far commits have come and whether the store has failed.
 //! Absent on purpose: what is written.
 
-use super::files::SideFile;
+use super::files::{FolderLock, SideFile};
 use super::rows::RowFault;
 use super::seam::{CommitPoint, Seam};
 use super::view::guarded;
@@ -21,7 +21,7 @@ pub(super) struct Disk {
     /// Held while a batch is put into the tree, so that a read of several rows sees all of a commit or nothing.
     pub(super) applying: RwLock<()>,
     pub(super) seam: Seam,
-    pub(super) _lock: File,
+    pub(super) _lock: FolderLock,
 }
 
 impl Disk {

@@ -10,13 +10,24 @@ use std::path::{Path, PathBuf};
 /// The format of the folder and of the set of rows. A later one is refused before anything is touched.
 pub(super) const FORMAT: u32 = 1;
 
-/// Takes the lock that keeps a second store, of this process or another, away from the folder.
-pub(super) fn lock(folder: &Path) -> Result<File, StoreOpenError> {
+/// Keeps a second store, of this process or another, away from the folder until it is dropped.
+pub(super) struct FolderLock(File);
+
+impl Drop for FolderLock {
+    fn drop(&mut self) {
+        // Closing the file alone is not enough: a child that was forked a moment ago holds a copy of it until it execs.
+        if let Err(error) = self.0.unlock() {
+            tracing::warn!(%error, "the store's lock was not released at once");
+        }
+    }
+}
+
+pub(super) fn lock(folder: &Path) -> Result<FolderLock, StoreOpenError> {
     let path = folder.join("lock");
     let options = OpenOptions::new().create(true).truncate(false).write(true).open(path);
     let file = options.map_err(|source| io_error(folder, source))?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(FolderLock(file)),
         Err(TryLockError::WouldBlock) => Err(StoreOpenError::InUse {
             path: folder.display().to_string(),
         }),

@@ -4,14 +4,14 @@
 use super::committer::Committer;
 use super::disk::{Disk, Progress, io, let_go};
 use super::draft;
-use super::files::{self, SideFile, io_error};
+use super::files::{self, FolderLock, SideFile, io_error};
 use super::rows::{self, Chunks, Head, RowFault};
 use super::seam::Seam;
 use super::view::{View, guarded};
 use super::{Opened, SledStore, keys};
 use crate::store::StoreOpenError;
 use ::sled::{Batch, Db, Tree};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant};
@@ -114,7 +114,7 @@ impl SledOptions {
         }
     }
 
-    fn open_disk(&self, folder: &Path, lock: File) -> Result<Disk, StoreOpenError> {
+    fn open_disk(&self, folder: &Path, lock: FolderLock) -> Result<Disk, StoreOpenError> {
         let (db, tree) = guarded(|| self.open_sled(folder)).map_err(|fault| open_fault(folder, fault))?;
         let data = OpenOptions::new().write(true).open(files::data_file(folder));
         Ok(Disk {

@@ -9,6 +9,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
 use std::thread;
 use steadfast::prelude::*;
 use steadfast::store::{SledStore, Store as _};
@@ -28,14 +29,28 @@ fn folder() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
-fn child(words: &[&str]) -> Command {
+/// A child that is being made has, for a moment, this process's files and with them the lock of a store that is open here.
+/// So none is made while one is.
+static OPEN_HERE: RwLock<()> = RwLock::new(());
+
+fn spawn(words: &[&str]) -> Child {
+    let _none_is_open = OPEN_HERE.write().unwrap_or_else(PoisonError::into_inner);
     let mut command = Command::new(env!("CARGO_BIN_EXE_crash_child"));
     command
         .args(words)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    command
+    command.spawn().unwrap()
+}
+
+/// Looks at the store of a folder that no process has open.
+fn look<T>(folder: &Path, at: impl FnOnce(&SledStore) -> T) -> T {
+    let _open = OPEN_HERE.read().unwrap_or_else(PoisonError::into_inner);
+    let store = SledStore::open(folder.join("store")).unwrap();
+    let seen = at(&store);
+    store.close().unwrap();
+    seen
 }
 
 /// What became of a child: its lines, and its end.
@@ -78,7 +93,7 @@ fn live(mut child: Child, mut on_line: impl FnMut(usize, &mut Child)) -> Life {
 }
 
 fn run(words: &[&str]) -> Life {
-    live(child(words).spawn().unwrap(), |_, _| {})
+    live(spawn(words), |_, _| {})
 }
 
 /// What a run that nothing disturbs gives.
@@ -97,29 +112,26 @@ fn undisturbed() -> Undisturbed {
         .iter()
         .filter(|line| line.starts_with("commit ") && line.ends_with("Before"))
         .count();
-    let store = SledStore::open(folder.path().join("store")).unwrap();
     Undisturbed {
         commits: commits as u64 - 1,
         result: life.results()["a"].clone(),
-        journal: journal::comparable(&journal::lines(&store, "a")),
+        journal: look(folder.path(), |store| journal::comparable(&journal::lines(store, "a"))),
     }
 }
 
 /// Nobody has the store open: what is there must hold together.
 fn inspect(inspector: &mut Inspector, folder: &Path, context: &str) {
-    let store = SledStore::open(folder.join("store")).unwrap();
-    let wrong = inspector.look(&store, &read_lines(&folder.join("ledger")));
+    let ledger = read_lines(&folder.join("ledger"));
+    let wrong = look(folder, |store| inspector.look(store, &ledger));
     assert!(wrong.is_empty(), "{context}: {wrong:#?}");
-    store.close().unwrap();
 }
 
 /// The end of all instances: the same as if nothing had happened.
 fn check_end(folder: &Path, life: &Life, expected: &Undisturbed, context: &str) {
     assert!(life.status.success(), "{context}: {}", life.complaint);
-    let store = SledStore::open(folder.join("store")).unwrap();
     for (id, result) in life.results() {
         assert_eq!(result, expected.result, "{context}: {id}");
-        let lines = journal::lines(&store, &id);
+        let lines = look(folder, |store| journal::lines(store, &id));
         let difference = journal::difference(&lines, &expected.journal);
         assert_eq!(difference, None, "{context}: {id}\n{}", lines.join("\n"));
     }
@@ -204,7 +216,7 @@ fn kill_until_finished(folder: &Path, chance: &SeededEntropy, expected: &Undistu
         // A little later than the line, and not by the clock: somewhere in what the child does next.
         let later = chance.draw() % 200_000;
         let words = ["run", folder.to_str().unwrap(), "a,b,c"];
-        let life = live(child(&words).spawn().unwrap(), |lines, child| {
+        let life = live(spawn(&words), |lines, child| {
             if lines as u64 == last_line {
                 for _ in 0..later {
                     std::hint::spin_loop();
@@ -235,9 +247,8 @@ fn what_was_answered_is_there_after_a_kill() {
     for round in 0..rounds {
         let id = format!("i{round}");
         call(&["start", path, &id, &SIGNALS.to_string()]);
-        let store = SledStore::open(folder.path().join("store")).unwrap();
-        assert!(store.find(&id).unwrap().is_some(), "{id} was acknowledged");
-        store.close().unwrap();
+        let found = look(folder.path(), |store| store.find(&id).unwrap());
+        assert!(found.is_some(), "{id} was acknowledged");
         match round % 10 {
             // One of ten gets all its signals, each from a process of its own; one is cancelled.
             0 => (0..SIGNALS).for_each(|value| call(&["signal", path, &id, &value.to_string()])),
@@ -250,6 +261,7 @@ fn what_was_answered_is_there_after_a_kill() {
         .iter()
         .filter(|line| matches!(line, Line::Acknowledged(what) if what.starts_with("start ")));
     assert_eq!(starts.count() as u64, rounds);
+    let _open = OPEN_HERE.read().unwrap_or_else(PoisonError::into_inner);
     process(async {
         let runtime = Runtime::builder()
             .workflow(gathers)

@@ -8,7 +8,7 @@ use steadfast::store::{MemoryStore, Store as _, Write};
 use steadfast::testing::{Clock, VirtualClock};
 use steadfast::{StepFailureKind, WaitingFor};
 use steadfast_tests::drive::{process, until, until_status};
-use steadfast_tests::fault::{Faulty, Moment, failed};
+use steadfast_tests::fault::{Faulty, Latch, Moment, failed};
 use steadfast_tests::journal;
 use steadfast_tests::ledger::{Ledger, Line, Place};
 
@@ -349,4 +349,69 @@ async fn collects() -> Result<Vec<u32>, BoxError> {
         items.push(signal!("item").await);
     }
     Ok(items)
+}
+
+/// A shutdown waits for `one` and keeps `two` from beginning.
+#[workflow]
+async fn drains(ledger: &Ledger, latch: &Latch) -> Result<String, BoxError> {
+    let one = step!("one", |attempt| {
+        let latch = latch.clone();
+        tokio::task::spawn_blocking(move || latch.pass()).await?;
+        ledger
+            .body(
+                Place {
+                    id: "a",
+                    step: "one",
+                    after: &[],
+                },
+                attempt,
+                Ok::<_, BoxError>(1u32),
+            )
+            .await
+    })
+    .await?;
+    let place = Place {
+        id: "a",
+        step: "two",
+        after: &["one"],
+    };
+    let two = step!("two", |attempt| ledger.body(place, attempt, Ok::<_, BoxError>(one)))
+        .at_most_once()
+        .await;
+    Ok(format!("{two:?}"))
+}
+
+#[test]
+fn a_step_that_a_graceful_shutdown_kept_from_beginning_is_not_interrupted() {
+    let data = MemoryStore::new();
+    let ledger = Ledger::over(data.clone());
+    let latch = Latch::default();
+    let open = || {
+        Runtime::builder()
+            .workflow(drains)
+            .state(ledger.clone())
+            .state(latch.clone())
+            .store(data.clone())
+            .start()
+    };
+    process(async {
+        let runtime = open().await.unwrap();
+        runtime.start(drains, ()).id("a").await.unwrap();
+        until("it runs", async || {
+            !runtime.status("a").await.unwrap().running.is_empty()
+        })
+        .await;
+        let closing = tokio::spawn(runtime.shutdown(secs(60)));
+        tokio::task::yield_now().await;
+        latch.open();
+        closing.await.unwrap();
+    });
+    assert_eq!((ledger.began("a", "one"), ledger.began("a", "two")), (1, 0));
+    process(async {
+        let runtime = open().await.unwrap();
+        assert_eq!(
+            runtime.handle(drains, "a").await.unwrap().result().await.unwrap(),
+            "Ok(1)"
+        );
+    });
 }

@@ -242,9 +242,14 @@ impl Task {
                     }
                 }
                 Ok(false) => {
+                    let trouble = "the store refused its turn: its rows are damaged, or another writer changed them";
                     self.span
-                        .in_scope(|| tracing::error!("another writer owns this instance; it stops here"));
-                    return Err(Gone { ended: None });
+                        .in_scope(|| tracing::error!(trouble, "the instance stops here"));
+                    let status = Status::Quarantined;
+                    let trouble = trouble.to_owned();
+                    return Err(Gone {
+                        ended: Some(Box::new(End::Stopped { status, trouble })),
+                    });
                 }
                 Err(_) => return Err(Gone { ended: None }),
             }
@@ -433,7 +438,8 @@ impl Task {
 
 type Query = tokio::sync::oneshot::Sender<(Status, Activity)>;
 
-/// The task has nothing more to do. `ended` is durable.
+/// The task has nothing more to do. Whoever waits for the instance is told `ended`: an end that is durable, or why the
+/// instance stands still.
 struct Gone {
     ended: Option<Box<End>>,
 }

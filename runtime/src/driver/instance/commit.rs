@@ -58,10 +58,19 @@ impl Task {
     }
 
     /// The record as it should be on disk. One that says `Queued` is as good as `Running`, and is not rewritten for it.
+    ///
+    /// An instance whose steps a shutdown keeps from beginning waits, and is due at once: the next process must know that
+    /// none of them was interrupted.
     fn wanted_record(&mut self) -> RecordChange {
-        if self.machine().is_waiting() {
-            let machine = self.machine();
-            let (awaited_signals, wake_at) = (machine.awaited_signals(), machine.next_due());
+        let is_held_back = self.engine.is_draining() && !self.machine().has_running();
+        let machine = self.machine();
+        if machine.is_waiting() || is_held_back {
+            let awaited_signals = machine.awaited_signals();
+            let wake_at = if machine.is_waiting() {
+                machine.next_due()
+            } else {
+                Some(machine.now())
+            };
             return RecordChange {
                 status: Status::Waiting,
                 awaited_signals,

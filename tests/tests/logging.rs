@@ -171,7 +171,7 @@ async fn workflow_code_is_silent_on_replay_and_spans_carry_workflow_instance_ste
 async fn a_quarantine_is_an_error_in_the_log_with_its_kind_once() {
     #[workflow]
     async fn breaks() -> Result<u32, BoxError> {
-        let number: Option<u32> = None;
+        let number: Option<u32> = std::hint::black_box(None);
         Ok(number.expect("there is one"))
     }
     take();

@@ -55,7 +55,13 @@ fn code(function: &ItemFn, attributes: &Attributes) -> TokenStream {
     quote! {
         #(#others)*
         // How a workflow takes its parameters, and that it is async, is our rule and not the author's taste.
-        #[allow(clippy::needless_pass_by_value, clippy::trivially_copy_pass_by_ref, clippy::unused_async)]
+        #[allow(
+            clippy::needless_pass_by_value,
+            clippy::new_ret_no_self,
+            clippy::trivially_copy_pass_by_ref,
+            clippy::unused_async,
+            clippy::wrong_self_convention
+        )]
         #[doc(hidden)]
         #signature #block
     }

@@ -276,5 +276,6 @@ async fn of_a_signal_and_a_timeout_at_one_instant_exactly_one_wins_and_the_signa
     }
     println!("signal {signalled}, timeout first {elapsed}, never sent {never}");
     assert_eq!(signalled + elapsed + never, INSTANCES);
-    assert!(signalled > 500 && elapsed > 500 && never > 500);
+    // How often each wins is for the scheduler; that each was seen is not.
+    assert!(signalled > 0 && elapsed > 0 && never > 0);
 }

@@ -161,7 +161,7 @@ impl<B, T, E> Step<B, T, E> {
     }
 
     /// Never run the body a second time: no retries, and if the process dies during the only attempt, the step ends with
-    /// [`StepFailureKind::Interrupted`].
+    /// [`StepFailureKind::Interrupted`]. That the attempt begins is recorded first, which costs one more commit.
     pub fn at_most_once(mut self) -> Self {
         self.rules.at_most_once = true;
         self
@@ -258,12 +258,12 @@ where
         match view {
             StepView::Answered => {
                 this.lease.give_up_attempt();
-                turn::suspended(|| this.future.set(None));
+                discard(this.future.as_mut());
                 take_answer(open, this.step)
             }
             StepView::Wait => {
                 this.lease.give_up_attempt();
-                turn::suspended(|| this.future.set(None));
+                discard(this.future.as_mut());
                 Poll::Pending
             }
             StepView::Run(number) => {
@@ -274,7 +274,7 @@ where
                     .is_none_or(|running| running.number != number)
                 {
                     this.lease.give_up_attempt();
-                    turn::suspended(|| this.future.set(None));
+                    discard(this.future.as_mut());
                     begin(this.future.as_mut(), this.step, this.lease, number, open);
                 }
                 poll_body(this.future, this.step, this.lease, open, context);
@@ -341,27 +341,43 @@ fn poll_body<B, Fut, T, E>(
     let Some(body) = future.as_mut().as_pin_mut() else {
         return;
     };
-    let polled = turn::suspended(|| {
-        running
-            .span
-            .in_scope(|| catch_unwind(AssertUnwindSafe(|| body.poll(context))))
+    // Everything of the user's is called here, with the turn out of reach and panics caught: the body, and what stores its
+    // value, judges its error and tells its words.
+    let ended = turn::suspended(|| {
+        running.span.in_scope(|| {
+            catch_unwind(AssertUnwindSafe(|| match body.poll(context) {
+                Poll::Pending => None,
+                Poll::Ready(Ok(value)) => Some(stored((step.values.store)(&value))),
+                Poll::Ready(Err(error)) => Some(failed(step, error)),
+            }))
+        })
     });
-    let outcome = match polled {
-        Ok(Poll::Pending) => return,
-        Ok(Poll::Ready(Ok(value))) => stored((step.values.store)(&value)),
-        Ok(Poll::Ready(Err(error))) => {
-            let wanted = step.retry_if.as_ref().is_none_or(|retry_if| retry_if(&error));
-            let error = (step.values.fail)(error);
-            let (failure, is_permanent) = AttemptFailure::of_error(error.as_ref());
-            StepOutcome::Failed {
-                failure,
-                retryable: wanted && !is_permanent,
-            }
-        }
+    let outcome = match ended {
+        Ok(None) => return,
+        Ok(Some(outcome)) => outcome,
         Err(panic) => panicked(panic.as_ref()),
     };
     report(open, running.number, outcome);
-    turn::suspended(|| future.set(None));
+    discard(future);
+}
+
+/// Drops the body of an attempt that is over. It ended or was given up: that its drop panics changes nothing about that.
+fn discard<Fut>(mut future: Pin<&mut Option<Fut>>) {
+    let dropped = turn::suspended(|| catch_unwind(AssertUnwindSafe(|| future.set(None))));
+    if let Err(panic) = dropped {
+        let panic = panic_message(panic.as_ref());
+        tracing::error!(panic, "a body panicked while it was dropped");
+    }
+}
+
+fn failed<B, T, E>(step: &Step<B, T, E>, error: E) -> StepOutcome {
+    let wanted = step.retry_if.as_ref().is_none_or(|retry_if| retry_if(&error));
+    let error = (step.values.fail)(error);
+    let (failure, is_permanent) = AttemptFailure::of_error(error.as_ref());
+    StepOutcome::Failed {
+        failure,
+        retryable: wanted && !is_permanent,
+    }
 }
 
 fn report(open: OpenNo, attempt: u32, outcome: StepOutcome) {

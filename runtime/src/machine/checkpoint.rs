@@ -48,6 +48,10 @@ pub(super) enum Phase {
     Gated {
         attempt: u32,
     },
+    /// Of a step that runs at most once: gated, and that it begins is in the journal or on its way there.
+    Announced {
+        attempt: u32,
+    },
     Running {
         attempt: u32,
         timeout: Option<Timestamp>,
@@ -267,7 +271,7 @@ impl Machine {
         for open in self.open.values() {
             match &open.state {
                 OpenState::Step {
-                    phase: Phase::Gated { attempt } | Phase::Running { attempt, .. },
+                    phase: Phase::Gated { attempt } | Phase::Announced { attempt } | Phase::Running { attempt, .. },
                     ..
                 } => {
                     activity.running.push((open.path.to_string(), *attempt));
@@ -373,7 +377,7 @@ impl Machine {
         let before = std::mem::replace(phase, next);
         self.leave_phase(open, before);
         match next {
-            Phase::Gated { .. } => {
+            Phase::Gated { .. } | Phase::Announced { .. } => {
                 self.active += 1;
                 self.gated.insert(open);
             }
@@ -391,7 +395,7 @@ impl Machine {
 
     fn leave_phase(&mut self, open: OpenNo, phase: Phase) {
         match phase {
-            Phase::Gated { .. } => {
+            Phase::Gated { .. } | Phase::Announced { .. } => {
                 self.active -= 1;
                 self.gated.remove(&open);
                 self.sealed.remove(&open);
@@ -408,25 +412,30 @@ impl Machine {
         }
     }
 
-    /// Whether a body is to be started: the step is still there and still waits for its gate.
+    /// Whether a body is to be started: the step is still there and still waits for its gate. One that runs at most once is
+    /// announced first: only what the journal says has begun can have been interrupted.
     pub(super) fn begin_attempt(&mut self, open: OpenNo, now: Timestamp) -> bool {
         let Some(Open {
-            state:
-                OpenState::Step {
-                    rules,
-                    phase: Phase::Gated { attempt },
-                    ..
-                },
+            path,
+            state: OpenState::Step { rules, phase, .. },
             ..
         }) = self.open.get(&open)
         else {
             return false;
         };
-        let running = Phase::Running {
-            attempt: *attempt,
-            timeout: rules.timeout.map(|timeout| now + timeout),
-        };
-        self.set_phase(open, running);
-        true
+        match *phase {
+            Phase::Gated { attempt } if rules.at_most_once => {
+                let step = path.clone();
+                self.append(now, EventKind::AttemptStarted { step, attempt });
+                self.set_phase(open, Phase::Announced { attempt });
+                false
+            }
+            Phase::Gated { attempt } | Phase::Announced { attempt } => {
+                let timeout = rules.timeout.map(|timeout| now + timeout);
+                self.set_phase(open, Phase::Running { attempt, timeout });
+                true
+            }
+            Phase::Running { .. } | Phase::BackingOff { .. } => false,
+        }
     }
 }

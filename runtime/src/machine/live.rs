@@ -209,7 +209,7 @@ impl Machine {
                     .unwrap_or(Next::Quiet)
             }
             OpenState::Step {
-                phase: Phase::Gated { .. },
+                phase: Phase::Gated { .. } | Phase::Announced { .. },
                 ..
             }
             | OpenState::Answered(_) => Next::Quiet,

@@ -16,6 +16,8 @@
 //!
 //! A first attempt leaves no event: the events before it imply it. So after a crash an open step of an instance that was
 //! not waiting *may have begun*: [`Machine::resume`] records it as interrupted, together with the attempt that follows.
+//! The only attempt of a step that runs at most once is announced in a commit of its own before it begins, so that one
+//! which never began is not called interrupted.
 
 mod checkpoint;
 mod divergence;
@@ -176,7 +178,7 @@ impl Machine {
         self.batch.iter().any(|event| event.kind.forces_commit())
     }
 
-    /// The commit is durable: these steps begin now.
+    /// The commit is durable: these steps begin now. Those that run at most once are announced instead, for the next commit.
     pub(crate) fn release_sealed(&mut self, now: Timestamp) -> Vec<OpenNo> {
         let released = std::mem::take(&mut self.sealed);
         released
@@ -185,7 +187,8 @@ impl Machine {
             .collect()
     }
 
-    /// Everything that led here is durable already: these steps begin now.
+    /// Everything that led here is durable already: these steps begin now. Those that run at most once are announced
+    /// instead, for the next commit.
     pub(crate) fn release_gated(&mut self, now: Timestamp) -> Vec<OpenNo> {
         let released = std::mem::take(&mut self.gated);
         released

@@ -108,7 +108,7 @@ impl Machine {
                 return Next::Quiet;
             }
             EventKind::AttemptStarted { attempt, .. } => {
-                self.set_phase(open, Phase::Gated { attempt });
+                self.set_phase(open, self.begun(open, attempt));
                 return Next::Quiet;
             }
             EventKind::AttemptInterrupted { attempt, .. } => {
@@ -161,41 +161,52 @@ impl Machine {
         for open in self.gated.clone() {
             let Some(Open {
                 path,
-                state:
-                    OpenState::Step {
-                        rules,
-                        phase: Phase::Gated { attempt },
-                        ..
-                    },
+                state: OpenState::Step { rules, phase, .. },
                 ..
             }) = self.open.get(&open)
             else {
                 continue;
             };
-            let (path, attempt) = (path.clone(), *attempt);
-            if rules.at_most_once {
-                let failure = AttemptFailure::new(
-                    StepFailureKind::Interrupted,
-                    "the process ended during its only attempt, which may or may not have had its effect",
-                );
-                self.set_phase(open, Phase::Running { attempt, timeout: None });
-                self.step_outcome(
-                    open,
-                    attempt,
-                    StepOutcome::Failed {
-                        failure,
-                        retryable: false,
-                    },
-                );
-            } else {
-                self.append(now, EventKind::AttemptInterrupted { step: path, attempt });
-                self.set_phase(
-                    open,
-                    Phase::Gated {
-                        attempt: attempt.saturating_add(1),
-                    },
-                );
+            match *phase {
+                Phase::Announced { attempt } => {
+                    let failure = AttemptFailure::new(
+                        StepFailureKind::Interrupted,
+                        "the process ended during its only attempt, which may or may not have had its effect",
+                    );
+                    self.set_phase(open, Phase::Running { attempt, timeout: None });
+                    self.step_outcome(
+                        open,
+                        attempt,
+                        StepOutcome::Failed {
+                            failure,
+                            retryable: false,
+                        },
+                    );
+                }
+                Phase::Gated { attempt } if !rules.at_most_once => {
+                    let step = path.clone();
+                    self.append(now, EventKind::AttemptInterrupted { step, attempt });
+                    self.set_phase(
+                        open,
+                        Phase::Gated {
+                            attempt: attempt.saturating_add(1),
+                        },
+                    );
+                }
+                // Not announced, so it has not begun.
+                Phase::Gated { .. } | Phase::Running { .. } | Phase::BackingOff { .. } => {}
             }
+        }
+    }
+
+    /// The phase of a step of which the journal says that an attempt began.
+    fn begun(&self, open: OpenNo, attempt: u32) -> Phase {
+        match self.open.get(&open).map(|open| &open.state) {
+            Some(OpenState::Step { rules, .. }) if rules.at_most_once => Phase::Announced { attempt },
+            Some(
+                OpenState::Step { .. } | OpenState::Sleep { .. } | OpenState::Wait { .. } | OpenState::Answered(_),
+            )
+            | None => Phase::Gated { attempt },
         }
     }
 

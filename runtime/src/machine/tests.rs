@@ -153,8 +153,12 @@ fn an_instance_that_was_waiting_has_nothing_interrupted() {
 
 #[test]
 fn an_at_most_once_step_that_was_interrupted_ends() {
-    let mut machine = given(vec![]);
+    let mut machine = given(vec![EventKind::AttemptStarted {
+        step: "a".into(),
+        attempt: 1,
+    }]);
     let a = step_with(&mut machine, "a", Retry::default(), None, true);
+    assert_eq!(machine.next(at(9), 0), Next::Quiet);
     assert_eq!(machine.next(at(9), 0), Next::Idle);
     machine.resume(true, at(9));
     assert_eq!(machine.next(at(9), 0), Next::Deliver(a));
@@ -162,6 +166,26 @@ fn an_at_most_once_step_that_was_interrupted_ends() {
         Some(Delivery::Step(Err(error))) => assert_eq!(error.kind(), StepFailureKind::Interrupted),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn an_at_most_once_step_that_was_not_announced_never_began_and_is_announced_before_it_does() {
+    let mut machine = given(vec![]);
+    let a = step_with(&mut machine, "a", Retry::default(), None, true);
+    assert_eq!(machine.next(at(9), 0), Next::Idle);
+    machine.resume(true, at(9));
+    assert!(!machine.needs_commit());
+    assert_eq!(machine.release_gated(at(9)), []);
+    assert_eq!(machine.step_view(a), StepView::Wait);
+    assert_eq!(
+        committed(&mut machine),
+        [EventKind::AttemptStarted {
+            step: "a".into(),
+            attempt: 1
+        }]
+    );
+    assert_eq!(machine.release_sealed(at(9)), [a]);
+    assert_eq!(machine.step_view(a), StepView::Run(1));
 }
 
 #[test]

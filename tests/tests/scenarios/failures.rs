@@ -779,33 +779,54 @@ async fn a_lossy_type_shows_itself_on_the_first_run() {
 }
 
 #[tokio::test]
-async fn a_body_whose_drop_panics_stops_nothing_but_its_own_instance() {
-    struct Bomb;
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            if !std::thread::panicking() {
-                panic!("dropped");
-            }
+async fn a_panic_in_what_belongs_to_a_body_is_a_failed_attempt_too() {
+    #[derive(Debug)]
+    struct Touchy;
+    impl std::fmt::Display for Touchy {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            panic!("do not print me")
+        }
+    }
+    impl std::error::Error for Touchy {}
+    struct Unwritable;
+    impl Serialize for Unwritable {
+        fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            panic!("do not store me")
+        }
+    }
+    impl<'de> Deserialize<'de> for Unwritable {
+        fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+            Ok(Self)
         }
     }
     #[workflow]
-    async fn bombs(gate: &Gate) -> Result<u32, BoxError> {
-        step!("bomb", {
-            let bomb = Bomb;
-            gate.pass("bomb").await;
-            std::mem::forget(bomb);
-            Ok(1u32)
-        })
-        .await
-        .map_err(BoxError::from)
+    async fn touches(what: u32) -> Result<u32, BoxError> {
+        let error = match what {
+            0 => step!("prints", async { Err::<u32, Touchy>(Touchy) })
+                .retry(Retry::none())
+                .await
+                .err(),
+            1 => step!("stores", async { Ok::<Unwritable, BoxError>(Unwritable) })
+                .retry(Retry::none())
+                .await
+                .err(),
+            _ => step!("asks", async { Err::<u32, BoxError>("no".into()) })
+                .retry_if(|_| panic!("do not ask me"))
+                .retry(Retry::none())
+                .await
+                .err(),
+        };
+        match error.map(|error| error.kind()) {
+            Some(StepFailureKind::Panicked) => Ok(what),
+            other => Err(format!("{other:?}").into()),
+        }
     }
-    let (world, gate) = (World::new(), Gate::default());
-    let runtime = world.open(|runtime| runtime.workflow(bombs).state(gate.clone())).await;
-    let cancelled = runtime.start(bombs, ()).id("a").await.unwrap();
-    let other = runtime.start(bombs, ()).id("b").await.unwrap();
-    until(async || gate.held() == 2).await;
-    cancelled.cancel("stop").await.unwrap();
-    assert!(matches!(cancelled.result().await, Err(WorkflowError::Cancelled { .. })));
-    gate.open(1);
-    assert_eq!(other.result().await.unwrap(), 1);
+    let world = World::new();
+    let runtime = world.open(|runtime| runtime.workflow(touches)).await;
+    for what in 0..3 {
+        assert_eq!(
+            runtime.start(touches, what).await.unwrap().result().await.unwrap(),
+            what
+        );
+    }
 }

@@ -4,6 +4,7 @@
 mod clock;
 mod commits;
 mod divergence;
+mod dropped;
 mod failures;
 mod fan_out;
 mod lifecycle;

@@ -474,3 +474,69 @@ async fn a_step_whose_result_is_too_large_fails_at_once_and_names_step_and_size(
         most
     );
 }
+
+/// A quarantine runs no body, so a step that it kept from beginning was not interrupted.
+#[tokio::test]
+async fn an_at_most_once_step_that_never_began_because_of_a_quarantine_runs_when_the_code_is_mended() {
+    #[workflow(name = "pays")]
+    async fn good(ledger: &Ledger) -> Result<u32, BoxError> {
+        let amount: u32 = signal!("amount").await;
+        step!("pay", ledger.work("pay", amount))
+            .at_most_once()
+            .await
+            .map_err(BoxError::from)
+    }
+    #[workflow(name = "pays")]
+    async fn bad(ledger: &Ledger) -> Result<u32, BoxError> {
+        let amount: u32 = signal!("amount").await;
+        assert_eq!(amount, 0, "a bug that was deployed");
+        step!("pay", ledger.work("pay", amount))
+            .at_most_once()
+            .await
+            .map_err(BoxError::from)
+    }
+    let (world, ledger) = (World::new(), Ledger::default());
+    let runtime = world.open(|runtime| runtime.workflow(good).state(ledger.clone())).await;
+    runtime.start(good, ()).id("a").await.unwrap();
+    runtime.until_status("a", Status::Waiting).await;
+    drop(runtime);
+    let runtime = world.open(|runtime| runtime.workflow(bad).state(ledger.clone())).await;
+    runtime.signal("a", "amount", &5u32).await.unwrap();
+    runtime.until_status("a", Status::Quarantined).await;
+    drop(runtime);
+    let runtime = world.open(|runtime| runtime.workflow(good).state(ledger.clone())).await;
+    assert_eq!(runtime.handle(good, "a").await.unwrap().result().await.unwrap(), 5);
+    assert_eq!(ledger.count("pay"), 1);
+}
+
+/// A graceful shutdown begins no body, so a step that it kept from beginning was not interrupted.
+#[tokio::test]
+async fn an_at_most_once_step_that_never_began_because_of_a_shutdown_runs_at_the_next_opening() {
+    #[workflow]
+    async fn pays(ledger: &Ledger, gate: &Gate) -> Result<u32, BoxError> {
+        step!("before", {
+            gate.pass("before").await;
+            Ok(())
+        })
+        .await?;
+        step!("pay", ledger.work("pay", 5u32))
+            .at_most_once()
+            .await
+            .map_err(BoxError::from)
+    }
+    let (world, ledger, gate) = (World::new(), Ledger::default(), Gate::default());
+    let open = |runtime: Builder| runtime.workflow(pays).state(ledger.clone()).state(gate.clone());
+    let runtime = world.open(open).await;
+    runtime.start(pays, ()).id("a").await.unwrap();
+    until(async || gate.held() == 1).await;
+    let going = tokio::spawn(runtime.shutdown(days(1)));
+    for _ in 0..20 {
+        tokio::task::yield_now().await;
+    }
+    gate.open(1);
+    going.await.unwrap();
+    assert_eq!(ledger.count("pay"), 0);
+    let runtime = world.open(open).await;
+    assert_eq!(runtime.handle(pays, "a").await.unwrap().result().await.unwrap(), 5);
+    assert_eq!(ledger.count("pay"), 1);
+}

@@ -45,7 +45,13 @@ impl Task {
             return false;
         }
         let now = self.engine.clock.now();
-        self.release(|machine| machine.release_gated(now))
+        let released = self.release(|machine| machine.release_gated(now));
+        if self.machine().needs_commit() {
+            // Steps that run at most once were announced: they begin when that is durable.
+            let wanted = self.wanted_record();
+            self.commit(wanted);
+        }
+        released
     }
 
     /// Wakes the steps that may begin now.

@@ -113,24 +113,30 @@ impl Engine {
             }
         });
         committer.map_err(StartFault::Thread)?;
-        engine.recover().map_err(StartFault::Read)?;
+        if let Err(error) = engine.recover() {
+            // Its thread would hold the store for ever.
+            engine.close();
+            return Err(StartFault::Read(error));
+        }
         engine.tokio.spawn(alarm::run(Arc::downgrade(&engine)));
         Ok(engine)
     }
 
-    /// Wakes what is ready; what sleeps is woken by the alarms. The work does not grow with what is parked.
+    /// Wakes what is ready; what sleeps is woken by the alarms. The work does not grow with what is parked. Nothing moves
+    /// before all of it is known: a start that fails has run no body.
     fn recover(self: &Arc<Self>) -> Result<(), ReadError> {
-        let mut after = None;
+        let mut ready = Vec::new();
         loop {
-            let page = self.store.ready(after, PAGE)?;
-            let Some(last) = page.last().copied() else {
-                return Ok(());
-            };
-            for instance in page {
-                self.wake_stored(instance, &[]);
+            let page = self.store.ready(ready.last().copied(), PAGE)?;
+            if page.is_empty() {
+                break;
             }
-            after = Some(last);
+            ready.extend(page);
         }
+        for instance in ready {
+            self.wake_stored(instance, &[]);
+        }
+        Ok(())
     }
 
     /// Queues a write of an API call; the answer comes when it is durable. The effects on instances in memory happen
@@ -233,8 +239,7 @@ impl Engine {
     }
 
     /// The instance left memory and waits in the store.
-    pub(super) fn parked(&self, live: &Arc<Live>, armed: Option<Timestamp>, due: Option<Timestamp>) {
-        self.alarms.arm(live.number, armed, None);
+    pub(super) fn parked(&self, live: &Arc<Live>, due: Option<Timestamp>) {
         self.forget(live);
         if let Some(due) = due {
             self.alarms.parked(due);
@@ -298,7 +303,7 @@ impl Engine {
             "an instance cannot be read; it stays as it is"
         );
         let trouble = format!("its journal cannot be read: {reason}");
-        lock(&self.unreadable).insert(instance, trouble.clone());
+        self.note_trouble(instance, trouble.clone());
         self.announce(
             instance,
             &Outcome::Stopped {
@@ -306,6 +311,11 @@ impl Engine {
                 trouble,
             },
         );
+    }
+
+    /// What keeps an instance from going on and cannot be written into its record. Gone when it is loaded again.
+    pub(super) fn note_trouble(&self, instance: InstanceNumber, trouble: String) {
+        lock(&self.unreadable).insert(instance, trouble);
     }
 
     pub(crate) fn trouble_reading(&self, instance: InstanceNumber) -> Option<String> {
@@ -402,7 +412,8 @@ impl Engine {
             () = self.until(until) => {}
         }
         self.stop();
-        self.until_empty().await;
+        // The committer is closed while instances still wait for it: one that tries a write again and again, because the
+        // store is unavailable, gives up only then. What it can write it writes first.
         let engine = Arc::clone(self);
         if tokio::task::spawn_blocking(move || engine.committer.close())
             .await
@@ -410,6 +421,7 @@ impl Engine {
         {
             tracing::error!("the committer could not be closed");
         }
+        self.until_empty().await;
         lock(&self.waiters).clear();
     }
 

@@ -247,6 +247,8 @@ impl Task {
                         .in_scope(|| tracing::error!(trouble, "the instance stops here"));
                     let status = Status::Quarantined;
                     let trouble = trouble.to_owned();
+                    // Nothing of it is on disk, and whoever asks later must be told too.
+                    self.engine.note_trouble(self.live.number, trouble.clone());
                     return Err(Gone {
                         ended: Some(Box::new(End::Stopped { status, trouble })),
                     });
@@ -408,10 +410,14 @@ impl Task {
         let park_at = if resting {
             let since = *self.idle_since.get_or_insert(now);
             let park_at = since + self.engine.park_after;
-            if park_at <= now && due.is_none_or(|due| due > now) && self.live.close_if_empty() {
-                drop_future(future);
-                self.engine.parked(&self.live, self.armed.take(), due);
-                return Poll::Ready(());
+            if park_at <= now && due.is_none_or(|due| due > now) {
+                // Before the mailbox closes: from then on the instance may be woken anew, and the entry be the new task's.
+                self.engine.alarms.arm(self.live.number, self.armed.take(), None);
+                if self.live.close_if_empty() {
+                    drop_future(future);
+                    self.engine.parked(&self.live, due);
+                    return Poll::Ready(());
+                }
             }
             Some(park_at)
         } else {

@@ -21,7 +21,10 @@ pub(in crate::driver) async fn run(engine: Arc<Engine>, live: Arc<Live>, origin:
     let (loaded, is_fresh) = match origin {
         Origin::Fresh(loaded) => (*loaded, true),
         Origin::Stored if engine.still_waits_for_code(live.number) => {
-            engine.left(&live, None);
+            // A cancellation may have come since the record was read.
+            if engine.left(&live, None).cancel.is_some() {
+                engine.wake_stored(live.number, &[]);
+            }
             return;
         }
         Origin::Stored => match engine.load(live.number) {

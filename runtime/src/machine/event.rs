@@ -47,8 +47,7 @@ pub(crate) enum EventKind {
         failure: AttemptFailure,
         retry_at: Timestamp,
     },
-    /// 4. The next attempt after a back-off begins, or the only one of a step that runs at most once. Other first attempts
-    /// are not recorded: the event before them implies them.
+    /// 4. The next attempt after a back-off begins, or the only one of an at-most-once step; the event before implies the rest.
     AttemptStarted { step: Path, attempt: u32 },
     /// 5. The process died while this attempt may have been running; the next one begins.
     AttemptInterrupted { step: Path, attempt: u32 },

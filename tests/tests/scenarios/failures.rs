@@ -1,12 +1,10 @@
 //! Six kinds of trouble, never mixed up: step failure, workflow failure, cancellation, divergence (in `divergence.rs`), bad
-//! data or missing code, store trouble (in `starting.rs`). Requirements A11, B10, D1, D5.
+//! data or missing code, store trouble (in `starting.rs`). Cancellation is in `cancelling.rs`. Requirements A11, D1, D5.
 
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use steadfast::prelude::*;
-use steadfast::{Builder, CancelAnswer, Failure, StepFailureKind, WorkflowError};
-use steadfast_tests::{Ask, Gate, Ledger, World, until};
+use steadfast::{Builder, Failure, StepFailureKind, WorkflowError};
+use steadfast_tests::{Ask, Ledger, World};
 
 fn failure(error: WorkflowError) -> Failure {
     match error {
@@ -369,7 +367,7 @@ async fn a_recorded_result_of_another_type_is_quarantined_and_names_the_step() {
         Ok(total)
     }
     #[workflow(name = "counts")]
-    async fn new(ledger: &Ledger) -> Result<u64, BoxError> {
+    async fn changed(ledger: &Ledger) -> Result<u64, BoxError> {
         let total: String = step!("total", ledger.work("total", "300".to_owned())).await?;
         sleep!("pause", secs(1)).await;
         Ok(total.len() as u64)
@@ -380,8 +378,10 @@ async fn a_recorded_result_of_another_type_is_quarantined_and_names_the_step() {
     runtime.until_status("a", Status::Waiting).await;
     drop(runtime);
     world.clock.advance(secs(1));
-    let runtime = world.open(|runtime| runtime.workflow(new).state(ledger.clone())).await;
-    let trouble = quarantine(runtime.handle(new, "a").await.unwrap().result().await.unwrap_err());
+    let runtime = world
+        .open(|runtime| runtime.workflow(changed).state(ledger.clone()))
+        .await;
+    let trouble = quarantine(runtime.handle(changed, "a").await.unwrap().result().await.unwrap_err());
     assert!(
         trouble.contains("the result of step `total` cannot be read"),
         "{trouble}"
@@ -401,7 +401,7 @@ async fn an_input_of_another_type_is_quarantined_and_the_old_code_goes_on() {
         Ok(name)
     }
     #[workflow(name = "greets")]
-    async fn new(name: String, times: u32) -> Result<String, BoxError> {
+    async fn changed(name: String, times: u32) -> Result<String, BoxError> {
         let _: u32 = signal!("go").await;
         Ok(name.repeat(times as usize))
     }
@@ -410,9 +410,9 @@ async fn an_input_of_another_type_is_quarantined_and_the_old_code_goes_on() {
     runtime.start(old, "Ada".to_owned()).id("a").await.unwrap();
     runtime.until_status("a", Status::Waiting).await;
     drop(runtime);
-    let runtime = world.open(|runtime| runtime.workflow(new)).await;
+    let runtime = world.open(|runtime| runtime.workflow(changed)).await;
     runtime.signal("a", "go", &1u32).await.unwrap();
-    let trouble = quarantine(runtime.handle(new, "a").await.unwrap().result().await.unwrap_err());
+    let trouble = quarantine(runtime.handle(changed, "a").await.unwrap().result().await.unwrap_err());
     assert!(trouble.contains("the input cannot be read"), "{trouble}");
     drop(runtime);
     let runtime = world.open(|runtime| runtime.workflow(old)).await;
@@ -426,15 +426,15 @@ async fn an_output_of_another_type_is_said_to_be_unreadable() {
         Ok("many words".into())
     }
     #[workflow(name = "gives")]
-    async fn new() -> Result<u8, BoxError> {
+    async fn changed() -> Result<u8, BoxError> {
         Ok(1)
     }
     let world = World::new();
     let runtime = world.open(|runtime| runtime.workflow(old)).await;
     runtime.start(old, ()).id("a").await.unwrap().result().await.unwrap();
     drop(runtime);
-    let runtime = world.open(|runtime| runtime.workflow(new)).await;
-    let error = runtime.handle(new, "a").await.unwrap().result().await.unwrap_err();
+    let runtime = world.open(|runtime| runtime.workflow(changed)).await;
+    let error = runtime.handle(changed, "a").await.unwrap().result().await.unwrap_err();
     assert!(matches!(error, WorkflowError::Undecodable { .. }), "{error:?}");
 }
 
@@ -577,187 +577,6 @@ async fn one_key_in_different_scopes_and_under_different_names_is_no_conflict() 
         .open(|runtime| runtime.workflow(packs).state(ledger.clone()))
         .await;
     assert_eq!(runtime.start(packs, ()).await.unwrap().result().await.unwrap(), 5);
-}
-
-/// Requirement B10.
-#[tokio::test]
-async fn cancel_tells_the_state_it_met_and_changes_nothing_the_second_time() {
-    #[workflow]
-    async fn holds(gate: &Gate) -> Result<u32, BoxError> {
-        step!("hold", {
-            gate.pass("hold").await;
-            Ok(1u32)
-        })
-        .await
-        .map_err(BoxError::from)
-    }
-    #[workflow]
-    async fn fails() -> Result<u32, BoxError> {
-        Err("no".into())
-    }
-    let (world, gate) = (World::new(), Gate::default());
-    let runtime = world
-        .open(|runtime| runtime.workflow(holds).workflow(fails).state(gate.clone()))
-        .await;
-    let running = runtime.start(holds, ()).id("running").await.unwrap();
-    until(async || gate.held() == 1).await;
-    assert_eq!(running.cancel("first").await.unwrap(), CancelAnswer::Requested);
-    let result = running.result().await;
-    assert!(
-        matches!(&result, Err(WorkflowError::Cancelled { reason }) if reason == "first"),
-        "{result:?}"
-    );
-    until(async || gate.held() == 0).await;
-    assert_eq!(
-        running.cancel("second").await.unwrap(),
-        CancelAnswer::AlreadyFinished(Status::Cancelled)
-    );
-    assert!(matches!(running.result().await, Err(WorkflowError::Cancelled { reason }) if reason == "first"));
-    let lines = runtime.lines("running").await;
-    assert!(
-        !lines.iter().any(|line| line.contains("step `hold` failed")),
-        "not a step's failure: {lines:#?}"
-    );
-
-    let failed = runtime.start(fails, ()).id("failed").await.unwrap();
-    failed.result().await.unwrap_err();
-    assert_eq!(
-        failed.cancel("late").await.unwrap(),
-        CancelAnswer::AlreadyFinished(Status::Failed)
-    );
-    gate.open(1);
-    let done = runtime.start(holds, ()).id("done").await.unwrap();
-    done.result().await.unwrap();
-    assert_eq!(
-        done.cancel("late").await.unwrap(),
-        CancelAnswer::AlreadyFinished(Status::Completed)
-    );
-    assert_eq!(done.result().await.unwrap(), 1);
-}
-
-/// Requirement B9.
-#[tokio::test]
-async fn cancel_reaches_bodies_sleeps_waits_and_back_offs_parked_or_not() {
-    #[workflow]
-    async fn waits(what: u32, gate: &Gate) -> Result<u32, BoxError> {
-        match what {
-            0 => {
-                step!("body", {
-                    gate.pass("body").await;
-                    Ok(())
-                })
-                .await?
-            }
-            1 => sleep!("sleep", days(400)).await,
-            2 => signal!("signal").await,
-            _ => {
-                step!("flaky", async { Err::<(), BoxError>("no".into()) })
-                    .retry(Retry::fixed(days(1)))
-                    .await?
-            }
-        }
-        Ok(what)
-    }
-    for park_after in [millis(0), days(1)] {
-        for reopen in [false, true] {
-            let (world, gate) = (World::new(), Gate::default());
-            let open = |runtime: Builder| runtime.workflow(waits).state(gate.clone()).park_after(park_after);
-            let mut runtime = world.open(open).await;
-            for what in 0..4 {
-                let id = what.to_string();
-                runtime.start(waits, what).id(&id).await.unwrap();
-                let expected = if what == 0 { Status::Running } else { Status::Waiting };
-                runtime.until_status(&id, expected).await;
-            }
-            until(async || gate.held() == 1).await;
-            if reopen {
-                drop(runtime);
-                runtime = world.open(open).await;
-            }
-            for what in 0..4 {
-                let id = what.to_string();
-                runtime.cancel(&id, "stop").await.unwrap();
-                let result = runtime.handle(waits, &id).await.unwrap().result().await;
-                assert!(
-                    matches!(result, Err(WorkflowError::Cancelled { .. })),
-                    "{what}: {result:?}"
-                );
-                let seen = runtime.ask(&id).await;
-                assert_eq!((seen.status, seen.waiting_for.len()), (Status::Cancelled, 0));
-            }
-            until(async || gate.held() == 0).await;
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_cancel_request_that_a_crash_cut_off_is_carried_out_at_the_next_opening() {
-    #[workflow]
-    async fn sleeps(ledger: &Ledger) -> Result<u32, BoxError> {
-        sleep!("sleep", days(1)).await;
-        step!("after", ledger.work("after", 1u32)).await.map_err(BoxError::from)
-    }
-    let (world, ledger) = (World::new(), Ledger::default());
-    let open = |runtime: Builder| runtime.workflow(sleeps).state(ledger.clone());
-    let runtime = world.open(open).await;
-    runtime.start(sleeps, ()).id("a").await.unwrap();
-    runtime.until_status("a", Status::Waiting).await;
-    world
-        .store
-        .die_at(world.store.counts().groups + 1, steadfast_tests::When::After);
-    runtime.cancel("a", "stop").await.unwrap_err();
-    drop(runtime);
-    world.store.revive();
-    world.clock.advance(days(1));
-    let runtime = world.open(open).await;
-    let result = runtime.handle(sleeps, "a").await.unwrap().result().await;
-    assert!(matches!(result, Err(WorkflowError::Cancelled { .. })), "{result:?}");
-    assert_eq!(
-        runtime.cancel("a", "x").await.unwrap(),
-        CancelAnswer::AlreadyFinished(Status::Cancelled)
-    );
-    assert_eq!(ledger.total(), 0);
-}
-
-#[tokio::test]
-async fn the_body_of_a_cancelled_or_timed_out_attempt_sees_its_cancellation() {
-    #[derive(Clone, Default)]
-    struct Seen(Arc<AtomicBool>);
-    #[workflow]
-    async fn works(timeout: bool, seen: &Seen, gate: &Gate) -> Result<u32, BoxError> {
-        let limit = if timeout { secs(1) } else { days(1) };
-        step!("work", |attempt| async move {
-            let (cancellation, seen) = (attempt.cancellation(), seen.clone());
-            tokio::spawn(async move {
-                cancellation.cancelled().await;
-                seen.0.store(true, Ordering::SeqCst);
-            });
-            gate.pass("work").await;
-            Ok::<u32, BoxError>(1)
-        })
-        .timeout(limit)
-        .retry(Retry::none())
-        .await
-        .map_err(BoxError::from)
-    }
-    for timeout in [false, true] {
-        let (world, seen, gate) = (World::new(), Seen::default(), Gate::default());
-        let runtime = world
-            .open(|runtime| runtime.workflow(works).state(seen.clone()).state(gate.clone()))
-            .await;
-        let handle = runtime.start(works, timeout).await.unwrap();
-        until(async || gate.held() == 1).await;
-        if timeout {
-            world.clock.advance(secs(1));
-            let error = failure(handle.result().await.unwrap_err());
-            assert_eq!(error.message(), "step `work` timed out: attempt 1 took longer than 1s");
-        } else {
-            handle.cancel("stop").await.unwrap();
-            handle.result().await.unwrap_err();
-        }
-        until(async || seen.0.load(Ordering::SeqCst)).await;
-        assert_eq!(gate.held(), 0);
-    }
 }
 
 #[tokio::test]

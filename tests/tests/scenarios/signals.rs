@@ -20,7 +20,11 @@ async fn takes(count: u32, ledger: &Ledger) -> Result<Vec<u32>, BoxError> {
 
 #[workflow]
 async fn held(gate: &Gate) -> Result<Vec<u32>, BoxError> {
-    step!("hold", async { Ok::<_, BoxError>(gate.pass("hold").await) }).await?;
+    step!("hold", {
+        gate.pass("hold").await;
+        Ok(())
+    })
+    .await?;
     let first: u32 = signal!("value").await;
     let second: u32 = signal!("value").await;
     Ok(vec![first, second])
@@ -43,7 +47,11 @@ async fn thirty_buffered_signals_are_read_in_the_order_they_were_sent_over_resta
     let (world, ledger, gate) = (World::new(), Ledger::default(), Gate::default());
     #[workflow]
     async fn gated(gate: &Gate) -> Result<Vec<u32>, BoxError> {
-        step!("hold", async { Ok::<_, BoxError>(gate.pass("hold").await) }).await?;
+        step!("hold", {
+            gate.pass("hold").await;
+            Ok(())
+        })
+        .await?;
         let mut taken = Vec::new();
         for _ in 0..30 {
             let value: u32 = signal!("value").await;

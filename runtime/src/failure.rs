@@ -132,7 +132,7 @@ impl AttemptFailure {
 }
 
 /// Why a workflow ended without a result: its error, as it survives storage.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     message: String,
     code: Option<String>,
@@ -242,7 +242,7 @@ impl TypedError {
 /// A step ended without a result: what `step!(…).await` gives as `Err`.
 ///
 /// It is recorded: after a restart the workflow gets the same one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepError {
     pub(crate) step: String,
     pub(crate) attempts: u32,

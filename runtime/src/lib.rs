@@ -32,7 +32,7 @@ pub use api::combinator::{
 pub use api::durable::{DurableFuture, IntoDurable};
 pub use api::error::{Difference, OpenError, RuntimeError, SignalError, StartError, WorkflowError};
 pub use api::handle::Handle;
-pub use api::inspect::{Cursor, HistoryEntry, InstanceStatus, List, Page, RunningStep};
+pub use api::inspect::{BufferedSignal, Cursor, HistoryEntry, InstanceStatus, List, Page, RunningStep};
 pub use api::runtime::{CancelAnswer, Runtime};
 pub use api::step::Step;
 pub use api::wait::{IntoDeadline, SignalWait, Sleep, TimedSignal};

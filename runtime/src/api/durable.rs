@@ -1,7 +1,7 @@
 //! Durable futures: what workflow code awaits. They do not implement `std::future::Future`, and only the macros' rewriting
 //! of `.await` can await one, so nothing else can be awaited in a workflow and no durable future can leave it.
 
-use crate::driver::turn::Scope;
+use crate::driver::turn::{self, Scope};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -158,6 +158,10 @@ impl<F: Future> DurableFuture for Block<F> {
     type Output = F::Output;
 
     fn poll_durable(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        if turn::with(|turn| turn.machine.fault().is_some()).unwrap_or(false) {
+            // The instance stops; going deeper may be what is wrong.
+            return Poll::Pending;
+        }
         let this = self.project();
         let future = this.future;
         this.scope.enter(|| future.poll(context))

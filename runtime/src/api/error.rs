@@ -1,10 +1,10 @@
 //! One error for each thing that can be asked of a runtime. Each says what is now true.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, StepError};
 use crate::store::{CommitError, ReadError, Status, StoreOpenError};
 
 /// A runtime was not opened. The store is as it was.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
     /// A workflow borrows a state that was not handed over.
@@ -51,7 +51,7 @@ pub enum OpenError {
 }
 
 /// The store did not take or give what a call needed.
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuntimeError {
     /// The runtime was shut down. If this answers a write, the write may still have been made: look after reopening.
@@ -90,7 +90,7 @@ pub enum RuntimeError {
 }
 
 /// A start was not acknowledged.
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
     /// The id belongs to another start: nothing was changed, the existing instance goes on.
@@ -146,7 +146,7 @@ impl std::fmt::Display for Difference {
 }
 
 /// A signal was not accepted. Nothing was stored.
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignalError {
     /// No instance has this id.
@@ -195,7 +195,7 @@ pub enum SignalError {
 }
 
 /// An instance has no result to give.
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkflowError {
     /// The workflow returned an error. This is final.
@@ -230,3 +230,24 @@ pub enum WorkflowError {
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
 }
+
+/// What `fn main() -> Result<…>` and `unwrap` print is the sentence, not the fields: it is read by somebody who is stuck.
+macro_rules! debug_is_display {
+    ($($error:ty),*) => {$(
+        impl std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        }
+    )*};
+}
+
+debug_is_display!(
+    OpenError,
+    RuntimeError,
+    StartError,
+    SignalError,
+    WorkflowError,
+    Failure,
+    StepError
+);

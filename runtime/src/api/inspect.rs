@@ -32,6 +32,8 @@ pub struct InstanceStatus {
     pub running: Vec<RunningStep>,
     /// What it waits for.
     pub waiting_for: Vec<WaitingFor>,
+    /// Signals that were accepted and that no wait has consumed, in order; also those that came too late.
+    pub buffered_signals: Vec<BufferedSignal>,
     /// The reason of a cancellation that was requested.
     pub cancel_requested: Option<String>,
     /// Why it is quarantined or waits for code, and what to do.
@@ -46,6 +48,16 @@ pub struct RunningStep {
     pub step: String,
     /// The number of the attempt.
     pub attempt: u32,
+}
+
+/// A signal that no wait has consumed yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BufferedSignal {
+    /// Its name.
+    pub name: String,
+    /// When it was accepted.
+    pub at: Timestamp,
 }
 
 /// One event of a journal. Prints as one line: number, time, what happened.
@@ -82,17 +94,24 @@ pub(super) async fn status(engine: &Arc<Engine>, id: &str) -> Result<InstanceSta
     Ok(describe(record, Some(status), activity, trouble_reading))
 }
 
-/// What an instance that is not in memory waits for, from its journal.
+/// What an instance that is not in memory waits for and has buffered, from what is stored.
 fn parked_activity(engine: &Engine, record: &InstanceRecord) -> Result<Activity, RuntimeError> {
-    if record.status != Status::Waiting {
+    let Some(stored) = engine.store().load(record.number)? else {
         return Ok(Activity::default());
-    }
-    let stored = engine.store().load(record.number)?;
-    let batches = stored.map(|stored| stored.batches).unwrap_or_default();
-    let waiting = machine::waiting_for(&events(&record.id, &batches)?, &record.awaited_signals);
+    };
+    let waiting = if record.status == Status::Waiting {
+        machine::waiting_for(&events(&record.id, &stored.batches)?, &record.awaited_signals)
+    } else {
+        Vec::new()
+    };
     Ok(Activity {
         running: Vec::new(),
         waiting,
+        buffered: stored
+            .signals
+            .into_iter()
+            .map(|signal| (signal.name, signal.at))
+            .collect(),
     })
 }
 
@@ -132,6 +151,11 @@ fn describe(
         updated_at,
         running,
         waiting_for: activity.waiting,
+        buffered_signals: activity
+            .buffered
+            .into_iter()
+            .map(|(name, at)| BufferedSignal { name, at })
+            .collect(),
         cancel_requested,
         trouble,
     }

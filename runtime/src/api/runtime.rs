@@ -119,7 +119,7 @@ impl Runtime {
         cancel(self.engine(), id, reason).await
     }
 
-    /// What an instance is doing and waiting for.
+    /// What an instance is doing and waiting for. While a body blocks its thread, only that it runs can be told.
     ///
     /// # Errors
     /// [`RuntimeError::UnknownInstance`], and what the store says.
@@ -153,7 +153,8 @@ impl Runtime {
     }
 
     /// Ends the runtime: no body begins any more, running ones get `grace` to end, and what they end with is recorded.
-    /// Whatever is cut off begins again when the store is opened next. Returns when the store is closed.
+    /// Whatever is cut off begins again when the store is opened next. Returns when the store is closed. A body that blocks
+    /// its thread cannot be dropped: it goes on, and what it ends with is not recorded.
     pub async fn shutdown(self, grace: Duration) {
         self.engine().shut_down(grace).await;
     }

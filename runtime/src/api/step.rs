@@ -145,7 +145,8 @@ impl<B, T, E> Step<B, T, E> {
         self
     }
 
-    /// The longest time that one attempt may take; the attempt then fails and its body is dropped. Default: none.
+    /// The longest time that one attempt may take; the attempt then fails and its body is dropped. Default: none. Zero lets
+    /// no attempt begin.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.rules.timeout = Some(timeout);
         self

@@ -165,11 +165,18 @@ fn wake_parked(engine: &Arc<Engine>, now: Timestamp) {
         };
         let due = found.partition_point(|(at, _)| *at <= now);
         let mut state = engine.alarms.lock();
-        if let Some(last) = due.checked_sub(1).and_then(|last| found.get(last)) {
+        // What was parked while the index was read may be due before the last of these: then it is read again from where
+        // it was begun, and those that are in memory by then take no notice.
+        let is_current = state.revision == revision;
+        if let Some(last) = due
+            .checked_sub(1)
+            .and_then(|last| found.get(last))
+            .filter(|_| is_current)
+        {
             state.handed_out = Some(*last);
         }
         state.parked = match found.get(due) {
-            Some(_) | None if state.revision != revision || found.len() == PAGE && due == PAGE => Parked::Unknown,
+            Some(_) | None if !is_current || found.len() == PAGE && due == PAGE => Parked::Unknown,
             Some((at, _)) => Parked::At(*at),
             None => Parked::None,
         };

@@ -22,6 +22,9 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
 
+/// How long an instance's task is waited for whose thread a body may block.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(1);
+
 /// How many ready instances are read from the store at once when it is opened.
 const PAGE: usize = 1_000;
 
@@ -359,7 +362,11 @@ impl Engine {
         let live = self.lock_live().get(&instance).cloned()?;
         let (sender, receiver) = oneshot::channel();
         live.post(move |mail| mail.queries.push(sender)).then_some(())?;
-        receiver.await.ok()
+        match tokio::time::timeout(ANSWER_PATIENCE, receiver).await {
+            Ok(answer) => answer.ok(),
+            // A body blocks the thread; what else goes on cannot be told.
+            Err(_) => Some((live.status().unwrap_or(Status::Running), Activity::default())),
+        }
     }
 
     /// The status of an instance in memory, as it was published last.
@@ -421,7 +428,9 @@ impl Engine {
         {
             tracing::error!("the committer could not be closed");
         }
-        self.until_empty().await;
+        if tokio::time::timeout(ANSWER_PATIENCE, self.until_empty()).await.is_err() {
+            tracing::warn!("a body blocks its thread; the runtime closes without it");
+        }
         lock(&self.waiters).clear();
     }
 

@@ -369,7 +369,8 @@ impl Task {
         let status = self.status();
         self.live.publish_status(status);
         let revision = self.machine().awaited_revision();
-        if revision != self.published_waits {
+        // While it is replayed, waits are open that were answered long ago.
+        if revision != self.published_waits && self.progress == Progress::Live {
             self.published_waits = revision;
             let awaited = self.machine().awaited_signals();
             self.live.publish_waits(&awaited);

@@ -156,6 +156,11 @@ impl Scope {
     pub(crate) fn open(segment: &'static str) -> Scope {
         let claimed = with(|turn| {
             let names = turn.scope().inner(segment);
+            if names.is_too_deep() {
+                turn.machine.set_fault(Fault::defect(
+                    "durable blocks and `#[durable]` functions are nested more than 128 deep; use a loop instead of a recursion",
+                ));
+            }
             (turn.number, turn.add_scope(names))
         });
         Scope { claimed }

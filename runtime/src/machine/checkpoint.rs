@@ -107,6 +107,8 @@ pub(crate) struct Activity {
     /// Steps with a body that runs or is about to: path and attempt.
     pub(crate) running: Vec<(String, u32)>,
     pub(crate) waiting: Vec<WaitingFor>,
+    /// Signals that no wait has consumed: name and when they were accepted, in order.
+    pub(crate) buffered: Vec<(String, Timestamp)>,
 }
 
 /// One thing that an instance waits for.
@@ -267,7 +269,10 @@ impl Machine {
     }
 
     pub(crate) fn activity(&self) -> Activity {
-        let mut activity = Activity::default();
+        let mut activity = Activity {
+            buffered: self.signals.buffered(),
+            ..Activity::default()
+        };
         for open in self.open.values() {
             match &open.state {
                 OpenState::Step {

@@ -82,6 +82,7 @@ pub(crate) struct DuplicateKey {
 #[derive(Debug, Default)]
 pub(crate) struct ScopeNames {
     prefix: String,
+    depth: u16,
     ordinals: BTreeMap<&'static str, u32>,
     keys: BTreeMap<Path, Location>,
 }
@@ -126,8 +127,14 @@ impl ScopeNames {
         prefix.push('/');
         ScopeNames {
             prefix,
+            depth: self.depth.saturating_add(1),
             ..ScopeNames::default()
         }
+    }
+
+    /// Whether there are more scopes in each other than a thread's stack may bear.
+    pub(crate) fn is_too_deep(&self) -> bool {
+        self.depth > DEPTH_MAX
     }
 
     /// The scope of one item of this combinator's scope.
@@ -135,6 +142,7 @@ impl ScopeNames {
         let prefix = format!("{}[{index}]/", self.prefix.trim_end_matches('/'));
         ScopeNames {
             prefix,
+            depth: self.depth,
             ..ScopeNames::default()
         }
     }
@@ -153,6 +161,10 @@ impl ScopeNames {
         ordinal
     }
 }
+
+/// Scopes are polled inside each other. A `#[durable]` function that calls itself without end must stop its instance before
+/// it exhausts the stack, which would end the process.
+const DEPTH_MAX: u16 = 128;
 
 /// Characters with a meaning in a path.
 const SPECIAL: [char; 6] = ['/', '#', '(', '[', '{', '\\'];

@@ -2,6 +2,7 @@
 
 use super::checkpoint::OpenNo;
 use crate::store::StoredSignal;
+use crate::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 #[derive(Default)]
@@ -84,6 +85,13 @@ impl Signals {
             .iter()
             .flat_map(|(name, waits)| waits.iter().map(|_| (*name).to_owned()))
             .collect()
+    }
+
+    /// Name and time of every signal that is not consumed, in the order they were accepted.
+    pub(super) fn buffered(&self) -> Vec<(String, Timestamp)> {
+        let mut all: Vec<&StoredSignal> = self.buffered.values().flatten().collect();
+        all.sort_by_key(|signal| signal.sequence);
+        all.into_iter().map(|signal| (signal.name.clone(), signal.at)).collect()
     }
 
     pub(super) fn revision(&self) -> u64 {

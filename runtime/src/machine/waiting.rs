@@ -19,9 +19,19 @@ pub(crate) fn waiting_for(journal: &[Event], awaited_signals: &[String]) -> Vec<
         }
     }
     let mut waiting: Vec<WaitingFor> = open.into_values().collect();
+    let mut with_deadline: Vec<String> = waiting
+        .iter()
+        .filter_map(|wait| match wait {
+            WaitingFor::Signal { name, .. } => Some(name.clone()),
+            WaitingFor::Sleep { .. } | WaitingFor::Retry { .. } => None,
+        })
+        .collect();
     for name in awaited_signals {
-        let has_deadline = |wait: &WaitingFor| matches!(wait, WaitingFor::Signal { name: of, .. } if of == name);
-        if !waiting.iter().any(has_deadline) {
+        let counted = with_deadline
+            .iter()
+            .position(|of| of == name)
+            .map(|place| with_deadline.swap_remove(place));
+        if counted.is_none() {
             waiting.push(WaitingFor::Signal {
                 name: name.clone(),
                 deadline: None,

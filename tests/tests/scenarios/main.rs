@@ -6,6 +6,7 @@ mod clock;
 mod commits;
 mod divergence;
 mod dropped;
+mod edges;
 mod failures;
 mod fan_out;
 mod lifecycle;

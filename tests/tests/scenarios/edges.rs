@@ -1,0 +1,116 @@
+//! Corners that a reviewer found: trouble while closing, endless recursion, late signals, what a parked instance tells.
+
+use std::pin::Pin;
+use steadfast::prelude::*;
+use steadfast::{DurableFuture, SignalAnswer, WaitingFor};
+use steadfast_tests::{Ask as _, ProbeStore, World, until};
+
+#[workflow]
+async fn waits_once() -> Result<u32, BoxError> {
+    let first: Result<u32, Elapsed> = signal!("value").timeout(secs(1)).await;
+    sleep!("pause", secs(1)).await;
+    Ok(first.unwrap_or(0))
+}
+
+#[tokio::test]
+async fn a_signal_that_came_too_late_is_seen_in_memory_parked_and_after_the_end() {
+    for park_after in [millis(0), days(1)] {
+        let world = World::new();
+        let runtime = world
+            .open(|runtime| runtime.workflow(waits_once).park_after(park_after))
+            .await;
+        let handle = runtime.start(waits_once, ()).id("a").await.unwrap();
+        runtime
+            .until_waiting_for("a", |wait| matches!(wait, WaitingFor::Signal { .. }))
+            .await;
+        world.clock.advance(secs(1));
+        runtime
+            .until_waiting_for("a", |wait| matches!(wait, WaitingFor::Sleep { .. }))
+            .await;
+        assert_eq!(handle.signal("value", &5u32).await.unwrap(), SignalAnswer::Buffered);
+        let names = async || {
+            let status = runtime.ask("a").await;
+            let buffered = status.buffered_signals.into_iter();
+            buffered.map(|signal| signal.name).collect::<Vec<String>>()
+        };
+        until(async || names().await == ["value"]).await;
+        world.clock.advance(secs(1));
+        assert_eq!(handle.result().await.unwrap(), 0);
+        assert_eq!(names().await, ["value"]);
+    }
+}
+
+#[workflow]
+async fn waits_for_three() -> Result<u32, BoxError> {
+    let (a, b, c): (u32, u32, Result<u32, Elapsed>) =
+        join!(signal!("value"), signal!("value"), signal!("value").timeout(days(1))).await;
+    Ok(a + b + c?)
+}
+
+#[tokio::test]
+async fn a_parked_instance_tells_every_wait_of_one_name() {
+    let world = World::new();
+    let runtime = world
+        .open(|runtime| runtime.workflow(waits_for_three).park_after(millis(0)))
+        .await;
+    runtime.start(waits_for_three, ()).id("a").await.unwrap();
+    until(async || runtime.ask("a").await.waiting_for.len() == 3).await;
+    for _ in 0..50 {
+        tokio::task::yield_now().await;
+    }
+    let waiting = runtime.ask("a").await.waiting_for;
+    let timed = |wait: &&WaitingFor| matches!(wait, WaitingFor::Signal { deadline: Some(_), .. });
+    assert_eq!((waiting.len(), waiting.iter().filter(timed).count()), (3, 1));
+}
+
+/// The type of a recursion must end somewhere.
+fn deeper(depth: u32) -> Pin<Box<dyn DurableFuture<Output = Result<u32, BoxError>> + Send>> {
+    Box::pin(dig(depth))
+}
+
+/// Calls itself `depth` times.
+#[durable]
+async fn dig(depth: u32) -> Result<u32, BoxError> {
+    if depth == 0 {
+        return Ok(step!("bottom", async { Ok::<_, BoxError>(1u32) }).await?);
+    }
+    Ok(deeper(depth - 1).await? + 1)
+}
+
+#[workflow]
+async fn digs(depth: u32) -> Result<u32, BoxError> {
+    dig(depth).await
+}
+
+#[tokio::test]
+async fn recursion_without_end_stops_the_instance_and_not_the_process() {
+    let world = World::new();
+    let runtime = world.open(|runtime| runtime.workflow(digs)).await;
+    assert_eq!(runtime.start(digs, 50).await.unwrap().result().await.unwrap(), 51);
+    let endless = runtime.start(digs, u32::MAX).id("endless").await.unwrap();
+    match endless.result().await {
+        Err(steadfast::WorkflowError::Quarantined { trouble }) => {
+            assert!(trouble.contains("more than 128 deep"), "{trouble}")
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[workflow]
+async fn one_step() -> Result<u32, BoxError> {
+    Ok(step!("one", async { Ok::<_, BoxError>(1u32) }).await?)
+}
+
+#[tokio::test]
+async fn a_shutdown_ends_although_the_store_is_unavailable_and_nothing_is_lost() {
+    let store = ProbeStore::new();
+    let open = || Runtime::builder().workflow(one_step).store(store.clone()).start();
+    let runtime = open().await.unwrap();
+    runtime.start(one_step, ()).id("a").await.unwrap();
+    store.be_unavailable(u64::MAX);
+    runtime.shutdown(millis(0)).await;
+    store.be_unavailable(0);
+    let runtime = open().await.unwrap();
+    let handle = runtime.handle(one_step, "a").await.unwrap();
+    assert_eq!(handle.result().await.unwrap(), 1);
+}

@@ -157,7 +157,8 @@ pub struct Signal<'a, T: ?Sized> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SignalAnswer {
-    /// A wait for it was open: the workflow goes on with it.
+    /// A wait for it was open: the workflow goes on with it. If the value is not of the type that the wait asks for, and that
+    /// was not known when it was sent, it is set aside instead; the history tells.
     Delivered,
     /// No wait for it is open; the next one consumes it.
     Buffered,

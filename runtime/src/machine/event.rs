@@ -105,30 +105,6 @@ impl fmt::Display for CheckpointKind {
 }
 
 impl EventKind {
-    /// Commands are what workflow code did by itself in the poll after the event before them; all else came from outside.
-    pub(super) fn is_command(&self) -> bool {
-        match self {
-            EventKind::Dropped { .. }
-            | EventKind::SleepBegan { .. }
-            | EventKind::WaitBegan { .. }
-            | EventKind::Drawn { .. } => true,
-            EventKind::Started { .. }
-            | EventKind::StepSucceeded { .. }
-            | EventKind::StepFailed { .. }
-            | EventKind::AttemptFailed { .. }
-            | EventKind::AttemptStarted { .. }
-            | EventKind::AttemptInterrupted { .. }
-            | EventKind::SleepEnded { .. }
-            | EventKind::SignalReceived { .. }
-            | EventKind::WaitElapsed { .. }
-            | EventKind::SignalSetAside { .. }
-            | EventKind::CancelRequested { .. }
-            | EventKind::Completed { .. }
-            | EventKind::Failed { .. }
-            | EventKind::Cancelled { .. } => false,
-        }
-    }
-
     /// Whether the event must be on disk before anything outside may follow from it. What can be worked out again from
     /// what is on disk need not be: it rides along with the next commit.
     pub(super) fn forces_commit(&self) -> bool {

@@ -219,7 +219,11 @@ impl Machine {
     /// The poll under way ended in a fault: what the code did by itself in it is not recorded, so that mended code may do
     /// otherwise. What came from outside is kept.
     pub(crate) fn discard_faulty_poll(&mut self) {
-        while self.batch.last().is_some_and(|event| event.kind.is_command()) {
+        while self
+            .batch
+            .last()
+            .is_some_and(|event| CommandKey::of(&event.kind).is_some())
+        {
             self.batch.pop();
         }
     }

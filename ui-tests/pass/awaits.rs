@@ -115,6 +115,7 @@ async fn bodies(order: Order, shop: &Shop) -> Result<u32, BoxError> {
     let text = String::from("3");
     step!("a future", shop.charge(&order, "key")).await?;
     step!("a future with a trailing comma", shop.charge(&order, &text),).await?;
+    step!("a future with a temporary", shop.charge(&order.clone(), &format!("{number}"))).await?;
     step!("the attempt", |attempt| shop.charge(&order, &attempt.idempotency_key())).await?;
     results += step!("a block", {
         let page = fetch(&order.customer).await?;

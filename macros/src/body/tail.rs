@@ -181,7 +181,9 @@ mod tests {
         assert!(open("{ if bad { Err(\"no\")?; } Ok(1) }"));
         assert!(open("{ if bad { Err(\"no\")? } else { Ok(1) } }"));
         assert!(open("{ if bad { Err(From::from(\"no\")) } else { Ok(1) } }"));
-        assert!(open("{ match f() { Ok(x) => Ok(x), Err(error) => Err(error.into()) } }"));
+        assert!(open(
+            "{ match f() { Ok(x) => Ok(x), Err(error) => Err(error.into()) } }"
+        ));
         assert!(open("{ g()?; f().await.map_err(Into::into) }"));
         assert!(open("{ g()?; f().await.map_err(|error| error.into()) }"));
         assert!(open("{ match f() { Some(x) => Ok(x), None => return Ok(2) } }"));

@@ -84,7 +84,11 @@ fn state(reference: &syn::TypeReference, signature: &Signature, diagnostics: &mu
         diagnostics.at(target, &message::UNNAMED_STATE, &[]);
     } else if let Some(owned) = owned_form(target) {
         let values = [written(target), owned];
-        diagnostics.at(target, &message::UNNAMED_TEXT_OR_LIST, &values.each_ref().map(String::as_str));
+        diagnostics.at(
+            target,
+            &message::UNNAMED_TEXT_OR_LIST,
+            &values.each_ref().map(String::as_str),
+        );
     } else if let Some(lifetime) = &mentions.lifetime {
         diagnostics.at(lifetime, &message::BORROWING_STATE, &[]);
     }

@@ -54,6 +54,8 @@ use names::Names;
 /// state, handed in by the runtime and never stored. It returns a `Result`, whose error is anything that converts into a
 /// boxed error.
 ///
+/// A workflow cannot be called, only started. Code that several workflows share is a [`#[durable]`](macro@durable) function.
+///
 /// Arguments: `name = "…"` is the stored name, instead of the function's; `version = 2` sets instances of different code
 /// apart; `crate = path` says where `steadfast` is, where neither that name nor Cargo.toml tells.
 ///
@@ -80,7 +82,21 @@ use names::Names;
 /// | `foreign_select` | `tokio::select!`, `FuturesUnordered` and their like | `race!`, `map_concurrent` |
 ///
 /// In a step's body all of this is allowed. `#[allow_nondeterminism(rule, reason = "…")]` on a statement silences one rule
-/// there. Plain functions that a workflow calls are not looked into.
+/// there.
+///
+/// # What nothing sees
+///
+/// These rules read the names in the function, and what hides from them is up to you. Keep out of workflow code, or in
+/// steps: the order of a `HashMap` or `HashSet`, files, the environment, the network, global variables. Plain functions
+/// that a workflow calls are not looked into. Printing happens again on every replay; `tracing` is silent then.
+///
+/// # Changing it while instances are in flight
+///
+/// A recorded result is found by its name, within the function call or block that it is in. Calls of the same
+/// `#[durable]` function in one function are told apart by their order, and so are the rounds of a step in a loop. So a
+/// call that is inserted before another, or an item that is put in front of a list, is handed the recorded results of
+/// what followed it. Give such a change a new `version`. Steps in a loop are safe from it with `.key(…)`, which names each
+/// round by what it is about.
 #[proc_macro_attribute]
 pub fn workflow(args: TokenStream, item: TokenStream) -> TokenStream {
     attribute(Attribute::Workflow, args.into(), item.into()).into()
@@ -99,7 +115,8 @@ pub fn workflow(args: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// It becomes a function that returns `impl DurableFuture`. Arguments: `crate = path`, as in [`macro@workflow`].
+/// It becomes a function that returns `impl DurableFuture`. Several calls of it in one function are told apart by their
+/// order: what that means for changes is at [`macro@workflow`]. Arguments: `crate = path`, as in [`macro@workflow`].
 #[proc_macro_attribute]
 pub fn durable(args: TokenStream, item: TokenStream) -> TokenStream {
     attribute(Attribute::Durable, args.into(), item.into()).into()
@@ -201,17 +218,23 @@ checkpoints! {
     /// # }
     /// ```
     ///
+    /// It gives a `Step`, which has the options: `.retry(…)`, `.retry_if(…)`, `.timeout(…)`, `.at_most_once()`, `.key(…)`.
+    ///
     /// The name is a string literal, and no other step in the function has it; a step in a loop may also have a
     /// `.key(…)`. The result is stored: any serde type. The body borrows from the workflow's variables; it cannot move one
-    /// out or change one. A block that ends in a plain `Ok(…)` and names no error fails with a `BoxError`.
+    /// out or change one. A block that ends in a plain `Ok(…)` and names no error, since it fails through `?` and
+    /// `Err(….into())` only, fails with a `BoxError`; `Ok::<_, MyError>(…)` keeps an error of your own.
     step Step;
     /// Sleeps for a duration, or until an instant: `sleep!("cooling off", days(7)).await`.
     ///
-    /// The end is fixed when the sleep is first reached, and stored: a restart does not start it over.
+    /// The end is fixed when the sleep is first reached, and stored: a restart does not start it over. It gives a `Sleep`, which has no options.
     sleep Sleep;
     /// Waits for a signal: `let approval: Approval = signal!("approval").await`.
     ///
-    /// `.timeout(hours(48))` makes it a `Result` with `Err(Elapsed)`. Signals are buffered from the start of the instance
+    /// Its type comes from where the value goes. A signal that carries nothing is written `let () = signal!("go").await`.
+    ///
+    /// It gives a `SignalWait`, which has the options `.timeout(…)` and `.key(…)`. `.timeout(hours(48))` makes it a
+    /// `Result` with `Err(Elapsed)`. Signals are buffered from the start of the instance
     /// on and taken in the order they came, one by each wait.
     signal Signal;
     /// Waits for all of up to twelve durable futures at once: `let (a, b) = join!(first, second).await`.

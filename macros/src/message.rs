@@ -110,6 +110,12 @@ pub(crate) const UNNAMED_STATE: Message = Message {
     remedy: "wrap it in a struct of your own, for example `struct Shop(Box<dyn Payments>)`, and take `&Shop`",
 };
 
+pub(crate) const UNNAMED_TEXT_OR_LIST: Message = Message {
+    text: "a workflow cannot take `&{0}`",
+    reason: "a `&T` parameter is state, which the runtime finds by its named, sized type",
+    remedy: "if it is input, take `{1}`, which is stored; if it is state, wrap it in a struct of your own and take `&` of that",
+};
+
 pub(crate) const BORROWING_STATE: Message = Message {
     text: "the type of a state cannot borrow",
     reason: "the runtime keeps the value as long as it lives",

@@ -70,7 +70,7 @@ pub mod __private {
     pub use crate::api::durable::{Awaited, Block, Branch, block, branch, guard, helper};
     pub use crate::api::step::{Body, body, boxed, step};
     pub use crate::api::wait::{signal, sleep};
-    pub use crate::api::workflow::{PlainError, Probe, StorableError, WorkflowResult, run};
+    pub use crate::api::workflow::{PlainError, Probe, StorableError, WorkflowInput, WorkflowResult, run};
     pub use crate::driver::code::{Ended, Run, StateType, States};
     pub use crate::failure::{IntoFailure, TypedError};
 }

@@ -115,6 +115,7 @@ async fn bodies(order: Order, shop: &Shop) -> Result<u32, BoxError> {
     let text = String::from("3");
     step!("a future", shop.charge(&order, "key")).await?;
     step!("a future with a trailing comma", shop.charge(&order, &text),).await?;
+    step!("a future with a temporary", shop.charge(&order.clone(), &format!("{number}"))).await?;
     step!("the attempt", |attempt| shop.charge(&order, &attempt.idempotency_key())).await?;
     results += step!("a block", {
         let page = fetch(&order.customer).await?;
@@ -150,6 +151,26 @@ async fn bodies(order: Order, shop: &Shop) -> Result<u32, BoxError> {
     })
     .retry_if(|error| matches!(error, ShopError::Rejected))
     .await?;
+    results += step!("an error converted on return", {
+        if number == 0 {
+            return Err("no".into());
+        }
+        Ok(1)
+    })
+    .await?;
+    results += step!("an error converted by the question mark", {
+        if number == 0 {
+            Err("no")?;
+        }
+        Ok(1)
+    })
+    .await?;
+    results += step!("the whole error converted", {
+        let _: u32 = text.parse()?;
+        number_of(&order).await.map_err(Into::into)
+    })
+    .await?;
+    results += step!("an alias names its error", { IoResult::Ok(1) }).await?;
     results += step!("a string as an error", { Err::<u32, _>(text.clone()) }).await.unwrap_or(0);
     let limits = [step!("not awaited at once", { Ok(1) })].len();
     results += step!("a call", number_of(&order)).at_most_once().await?;
@@ -160,6 +181,8 @@ async fn bodies(order: Order, shop: &Shop) -> Result<u32, BoxError> {
 async fn number_of(order: &Order) -> Result<u32, BoxError> {
     Ok(u32::try_from(order.lines.len())?)
 }
+
+type IoResult<T> = Result<T, std::io::Error>;
 
 fn sendable<T: Send>(_: T) {}
 

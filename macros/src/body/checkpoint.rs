@@ -289,8 +289,10 @@ impl Body {
             }
             Self::Closure(closure) => expand_closure(closure, krate),
             Self::Future(future) => {
-                let future = checked(future, krate);
-                quote_spanned!(span=> |_| #future)
+                // Awaited in here, so that temporaries among the arguments live as long as the future.
+                let (start, future) = (krate::start(future), checked(future, krate));
+                let body = quote_spanned!(start=> async { #future.await });
+                quote_spanned!(span=> |_| #body)
             }
         }
     }

@@ -80,15 +80,26 @@ fn state(reference: &syn::TypeReference, signature: &Signature, diagnostics: &mu
         diagnostics.at(impl_trait, &message::WORKFLOW_IMPL_TRAIT, &[]);
         return;
     }
-    let unsized_type = match target {
-        Type::TraitObject(_) | Type::Slice(_) => true,
-        Type::Path(path) => path.path.is_ident("str"),
-        _ => false,
-    };
-    if unsized_type {
+    if matches!(target, Type::TraitObject(_)) {
         diagnostics.at(target, &message::UNNAMED_STATE, &[]);
+    } else if let Some(owned) = owned_form(target) {
+        let values = [written(target), owned];
+        diagnostics.at(
+            target,
+            &message::UNNAMED_TEXT_OR_LIST,
+            &values.each_ref().map(String::as_str),
+        );
     } else if let Some(lifetime) = &mentions.lifetime {
         diagnostics.at(lifetime, &message::BORROWING_STATE, &[]);
+    }
+}
+
+/// What owns a `str` or a `[T]`.
+fn owned_form(target: &Type) -> Option<String> {
+    match target {
+        Type::Slice(slice) => Some(format!("Vec<{}>", written(&slice.elem))),
+        Type::Path(path) if path.path.is_ident("str") => Some("String".to_owned()),
+        _ => None,
     }
 }
 

@@ -6,10 +6,11 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
-use syn::{BinOp, Expr, ExprAsync, ExprAwait, ExprClosure, Ident, Item, PatIdent, parse_quote};
+use syn::{BinOp, Expr, ExprAsync, ExprAwait, ExprClosure, Ident, Item, PatIdent, parse_quote_spanned};
 
 use crate::body::checkpoint::Body;
 use crate::diagnostics::Diagnostics;
+use crate::krate;
 use crate::message;
 
 pub(crate) fn check(body: &Body, diagnostics: &mut Diagnostics) {
@@ -123,6 +124,15 @@ impl<'ast> Visit<'ast> for Assigned<'_> {
     fn visit_item(&mut self, _: &'ast Item) {}
 }
 
+/// What a chain of method calls, which may well keep a `Result` one, starts from.
+fn outermost(value: &Expr) -> &Expr {
+    match value {
+        Expr::MethodCall(call) if !matches!(&*call.receiver, Expr::Path(_)) => outermost(&call.receiver),
+        Expr::Paren(paren) => outermost(&paren.expr),
+        other => other,
+    }
+}
+
 /// Takes out of a body what was reported and what the compiler would report as well.
 pub(crate) fn without_mistakes(body: &mut Body) {
     if let Body::Future(future) = body {
@@ -132,7 +142,12 @@ pub(crate) fn without_mistakes(body: &mut Body) {
         }
         .visit_expr(future);
         if !ignored.is_empty() {
-            *body = Body::Block(parse_quote!({ #future.await }));
+            let span = krate::start(future);
+            *body = Body::Block(match outermost(future) {
+                Expr::Await(_) => parse_quote_spanned!(span=> { #future }),
+                Expr::Try(_) => parse_quote_spanned!(span=> { ::core::result::Result::Ok(#future) }),
+                _ => parse_quote_spanned!(span=> { #future.await }),
+            });
         }
     }
     let bound = Bound::by(body);

@@ -3,7 +3,7 @@
 //! The user's code stays an `async fn`, so that the compiler speaks about it as such. It is an associated function of
 //! the struct: there it shadows nothing that the user's code may want to name.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Attribute, ItemFn, Type};
 
@@ -73,27 +73,34 @@ fn implementation(function: &ItemFn, args: &Args, krate: &Krate, soundness: Soun
     let here = Span::mixed_site();
     let steadfast = krate.at(here);
     let (value, error) = outcome(function, krate);
-    let input = input(function);
+    let input = input(function, krate);
+    let at_input = krate::start(&input);
+    let (taken_input, taken_states) = (quote_spanned!(at_input=> __input), quote!(__states));
     let (states, run) = match soundness {
-        Soundness::Sound => (states(function, krate), run(function, krate)),
+        Soundness::Sound => (states(function, krate), run(function, at_input, krate)),
         Soundness::Refused => (
             quote!(::std::vec::Vec::new()),
             quote!({
-                let _ = (input, states);
+                let _ = (#taken_input, #taken_states);
                 ::core::todo!()
             }),
         ),
     };
     let (state_type, all_states, run_type) = (
         krate.private("StateType", here),
-        krate.private("States", here),
-        krate.private("Run", here),
+        krate.private("States", at_input),
+        krate.private("Run", at_input),
     );
-    quote! {
+    // At the input, so that the compiler does not say a second time what is wrong with it.
+    let signature = quote_spanned! {at_input=>
+        fn run<'states>(#taken_input: Self::Input, #taken_states: &'states #all_states) -> #run_type<'states>
+    };
+    let input_type = quote_spanned!(at_input=> type Input = #input;);
+    quote_spanned! {at_input=>
         impl #steadfast::Workflow for #name {
             const NAME: &'static str = #stored_name;
             const VERSION: u32 = #version;
-            type Input = #input;
+            #input_type
             type Output = #value;
             type Error = #error;
 
@@ -101,7 +108,7 @@ fn implementation(function: &ItemFn, args: &Args, krate: &Krate, soundness: Soun
                 #states
             }
 
-            fn run<'states>(__input: Self::Input, __states: &'states #all_states) -> #run_type<'states> #run
+            #signature #run
         }
     }
 }
@@ -130,7 +137,7 @@ fn outcome(function: &ItemFn, krate: &Krate) -> (TokenStream, TokenStream) {
 }
 
 /// None: `()`. One: its type. Several: a tuple.
-fn input(function: &ItemFn) -> TokenStream {
+fn input(function: &ItemFn, krate: &Krate) -> TokenStream {
     let nameable = |kind: &&Type| {
         let mentions = Mentions::of(kind, &function.sig);
         mentions.nothing() && mentions.borrow().is_none()
@@ -141,11 +148,16 @@ fn input(function: &ItemFn) -> TokenStream {
             Parameter::Input { kind, .. } => Some(kind),
             Parameter::State { .. } | Parameter::Receiver(_) => None,
         });
-    let inputs: Vec<&Type> = inputs.filter(nameable).collect();
+    // Each on its own, so that the compiler says which of them cannot be stored.
+    let checked = |kind: &Type| {
+        let (start, input) = (krate::start(kind), krate.private("WorkflowInput", krate::start(kind)));
+        let stored = Ident::new("Stored", krate::end(kind));
+        quote_spanned!(start=> <#kind as #input>::#stored)
+    };
+    let inputs: Vec<TokenStream> = inputs.filter(nameable).map(checked).collect();
     match inputs.as_slice() {
         [] => quote!(()),
-        [only] => only.to_token_stream(),
-        // Under all parameters: which of them cannot be stored, the compiler does not say.
+        [only] => only.clone(),
         several => quote_spanned!(function.sig.paren_token.span.join()=> (#(#several,)*)),
     }
 }
@@ -170,7 +182,7 @@ fn states(function: &ItemFn, krate: &Krate) -> TokenStream {
 }
 
 /// Takes the input apart, finds the states, calls the user's code, and looks how its error can be stored.
-fn run(function: &ItemFn, krate: &Krate) -> TokenStream {
+fn run(function: &ItemFn, at_input: Span, krate: &Krate) -> TokenStream {
     let name = &function.sig.ident;
     let here = Span::mixed_site();
     let mut inputs = Vec::new();
@@ -204,16 +216,20 @@ fn run(function: &ItemFn, krate: &Krate) -> TokenStream {
     let (run, probe) = (krate.private("run", name.span()), krate.private("Probe", here));
     let (plain, storable) = (krate.private("PlainError", here), krate.private("StorableError", here));
     let run = quote_spanned!(name.span()=> #run::<Self, _>);
-    quote! {{
-        #unused
-        let #pattern = __input;
-        #run(#call, |__error: &Self::Error| {
+    let taken = quote_spanned!(at_input=> __input);
+    let details = quote! {
+        |__error: &Self::Error| {
             #[allow(unused_imports)]
             use #plain as _;
             #[allow(unused_imports)]
             use #storable as _;
             (&&#probe(__error)).details()
-        })
+        }
+    };
+    quote_spanned! {at_input=> {
+        #unused
+        let #pattern = #taken;
+        #run(#call, #details)
     }}
 }
 

@@ -14,7 +14,8 @@ use std::task::{Context, Poll};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not durable: wrap it in `step!(\"name\", …)`",
     label = "a workflow cannot await this",
-    note = "workflow code awaits checkpoints only (`step!`, `sleep!`, `signal!`, …), because only they are recorded and replayed"
+    note = "workflow code awaits checkpoints only (`step!`, `sleep!`, `signal!`, …), because only they are recorded and replayed",
+    note = "if it is your own `async fn` with checkpoints in it, mark it with `#[durable]`"
 )]
 pub trait DurableFuture {
     /// What awaiting it gives.
@@ -28,7 +29,8 @@ pub trait DurableFuture {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not durable: wrap it in `step!(\"name\", …)`",
     label = "a workflow cannot await this",
-    note = "workflow code awaits checkpoints only (`step!`, `sleep!`, `signal!`, `join!`, …), because only they are recorded and replayed"
+    note = "workflow code awaits checkpoints only (`step!`, `sleep!`, `signal!`, `join!`, …), because only they are recorded and replayed",
+    note = "if it is your own `async fn` with checkpoints in it, mark it with `#[durable]`"
 )]
 pub trait IntoDurable {
     /// What awaiting it gives.

@@ -14,6 +14,10 @@ use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
 
 /// How long to sleep: a `Duration` from now, or until a `Timestamp` or `SystemTime`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a time: write `secs(3)`, a `Duration`, a `Timestamp` or a `SystemTime`",
+    label = "neither a duration nor an instant"
+)]
 pub trait IntoDeadline {
     #[doc(hidden)]
     fn deadline(self, now: Timestamp) -> Timestamp;

@@ -4,6 +4,7 @@ use crate::driver::code::{Code, Ended, Run, StateType, States};
 use crate::failure::{Failure, IntoFailure, TypedError};
 use crate::payload::{DecodeError, Storable};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::future::Future;
 use std::marker::PhantomData;
 
@@ -30,6 +31,30 @@ pub trait Workflow: Copy + Send + Sync + 'static {
 
     #[doc(hidden)]
     fn run<'a>(input: Self::Input, states: &'a States) -> Run<'a>;
+}
+
+/// What an owned parameter of a workflow function can be. It is [`Storable`], with advice for those who meant state.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be stored in the journal",
+    label = "not storable",
+    note = "an owned parameter is input and is stored: add `#[derive(serde::Serialize, serde::Deserialize)]` to its type, which must own what it holds",
+    note = "what `.state(…)` hands over is taken by reference: `mail: &Mail`"
+)]
+#[doc(hidden)]
+pub trait StorableInput: Storable {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + Send + 'static> StorableInput for T {}
+
+/// The type of an owned parameter, behind a projection: one that cannot be stored is then reported by itself, and what is
+/// made of it is not.
+#[doc(hidden)]
+pub trait WorkflowInput {
+    type Stored;
+}
+
+impl<T: StorableInput> WorkflowInput for T {
+    type Stored = T;
 }
 
 /// The return type of a workflow function.

@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 /// The format of the folder and of the set of rows. A later one is refused before anything is touched.
 pub(super) const FORMAT: u32 = 1;
 
+/// Where the number of the last acknowledged commit is kept, outside of sled.
+const SIDE_FILE: &str = "acknowledged";
+
 /// Keeps a second store, of this process or another, away from the folder until it is dropped.
 pub(super) struct FolderLock(File);
 
@@ -65,6 +68,21 @@ fn write_format(folder: &Path, path: &Path) -> io::Result<()> {
     file.write_all(format!("steadfast {FORMAT}\n").as_bytes())?;
     file.sync_all()?;
     fs::rename(&unfinished, path)?;
+    sync_folder(folder)
+}
+
+/// Whether an open of this folder ever came to its end: it leaves the side file, synced.
+pub(super) fn was_opened(folder: &Path) -> bool {
+    fs::metadata(folder.join(SIDE_FILE)).is_ok_and(|file| file.len() > 0)
+}
+
+/// Puts what sled has written out of the way, under a name that is free, so that the store can be created anew.
+pub(super) fn set_aside(folder: &Path) -> io::Result<()> {
+    let names = (0..u32::MAX).map(|number| folder.join(format!("sled.unfinished-{number}")));
+    let free = names.into_iter().find(|name| !name.exists());
+    let free = free.ok_or_else(|| io::Error::other("no free name for what an unfinished creation left"))?;
+    tracing::warn!(aside = %free.display(), "the store's creation was cut off; it is created anew");
+    fs::rename(sled_folder(folder), free)?;
     sync_folder(folder)
 }
 
@@ -134,7 +152,7 @@ const SIDE_BYTES: usize = 16;
 
 impl SideFile {
     pub(super) fn open(folder: &Path) -> io::Result<Self> {
-        let path = folder.join("acknowledged");
+        let path = folder.join(SIDE_FILE);
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)

@@ -35,6 +35,8 @@
 //!
 //! # What a crash does
 //!
+//! - While the store is created: the side file is the last thing that the first open writes. Without it nothing was ever
+//!   acknowledged, so files that sled cannot read are set aside and the store is created anew.
 //! - Before or while the chunk rows of a large group are written: chunk rows with a commit number above the head. Nothing
 //!   refers to them; opening removes them before that number is given out again.
 //! - In the batch of a group, or before its sync: sled recovers the batch whole or not at all; the head tells which.

@@ -93,12 +93,24 @@ impl SledOptions {
         let folder = fs::create_dir_all(path)
             .and_then(|()| path.canonicalize())
             .map_err(|source| io_error(path, source))?;
-        let lock = files::lock(&folder)?;
-        files::check_format(&folder)?;
-        files::prepare(&folder).map_err(|source| io_error(&folder, source))?;
+        let was_opened = files::was_opened(&folder);
+        match self.open_folder(&folder, new_folders) {
+            // The power failed while the store was being created. Nothing in it was ever acknowledged.
+            Err(StoreOpenError::Damaged { .. }) if !was_opened => {
+                files::set_aside(&folder).map_err(|source| io_error(&folder, source))?;
+                self.open_folder(&folder, new_folders)
+            }
+            answer => answer,
+        }
+    }
 
-        let disk = Arc::new(self.open_disk(&folder, lock)?);
-        match self.recover(&folder, &disk, new_folders) {
+    fn open_folder(&self, folder: &Path, new_folders: usize) -> Result<SledStore, StoreOpenError> {
+        let lock = files::lock(folder)?;
+        files::check_format(folder)?;
+        files::prepare(folder).map_err(|source| io_error(folder, source))?;
+
+        let disk = Arc::new(self.open_disk(folder, lock)?);
+        match self.recover(folder, &disk, new_folders) {
             Ok(committer) => Ok(SledStore {
                 opened: RwLock::new(Some(Opened {
                     disk,

@@ -215,6 +215,27 @@ fn a_folder_without_its_format_is_refused() {
 }
 
 #[test]
+fn a_creation_that_was_cut_off_is_begun_anew_and_what_it_left_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    SledStore::open(folder.path()).unwrap().close().unwrap();
+    let opened = SledStore::open(folder.path()).unwrap();
+    opened.close().unwrap();
+    // As if the power had failed before the first open ended: no side file, and sled's files half written.
+    fs::remove_file(folder.path().join("acknowledged")).unwrap();
+    let conf = sled_folder(folder.path()).join("conf");
+    fs::write(&conf, vec![0; fs::read(&conf).unwrap().len()]).unwrap();
+    SledStore::open(folder.path()).unwrap().close().unwrap();
+    assert!(folder.path().join("sled.unfinished-0").join("conf").exists());
+    // With the side file there, the same is damage, and stays as it is.
+    fs::write(&conf, vec![0; fs::read(&conf).unwrap().len()]).unwrap();
+    assert!(matches!(
+        SledStore::open(folder.path()),
+        Err(StoreOpenError::Damaged { .. })
+    ));
+    assert!(!folder.path().join("sled.unfinished-1").exists());
+}
+
+#[test]
 fn lost_commits_are_reported_until_the_loss_is_accepted() {
     let folder = tempfile::tempdir().unwrap();
     let (whole, old) = (folder.path().join("whole"), folder.path().join("old"));

@@ -2,8 +2,8 @@
 
 use std::pin::Pin;
 use steadfast::prelude::*;
-use steadfast::{DurableFuture, SignalAnswer, WaitingFor};
-use steadfast_tests::{Ask as _, ProbeStore, World, until};
+use steadfast::{Builder, DurableFuture, SignalAnswer, Timestamp, WaitingFor};
+use steadfast_tests::{Ask as _, Gate, ProbeStore, World, until};
 
 #[workflow]
 async fn waits_once() -> Result<u32, BoxError> {
@@ -113,4 +113,35 @@ async fn a_shutdown_ends_although_the_store_is_unavailable_and_nothing_is_lost()
     let runtime = open().await.unwrap();
     let handle = runtime.handle(one_step, "a").await.unwrap();
     assert_eq!(handle.result().await.unwrap(), 1);
+}
+
+#[workflow]
+async fn two_steps(gate: &Gate) -> Result<u32, BoxError> {
+    step!("before", {
+        gate.pass("before").await;
+        Ok(())
+    })
+    .await?;
+    Ok(step!("after", async { Ok::<_, BoxError>(1u32) }).await?)
+}
+
+#[tokio::test]
+async fn what_a_shutdown_held_back_goes_on_although_the_clock_was_set_back() {
+    let (world, gate) = (World::new(), Gate::default());
+    world.clock.advance(days(2));
+    let open = |runtime: Builder| runtime.workflow(two_steps).state(gate.clone());
+    let runtime = world.open(open).await;
+    runtime.start(two_steps, ()).id("a").await.unwrap();
+    until(async || gate.held() == 1).await;
+    let going = tokio::spawn(runtime.shutdown(days(1)));
+    for _ in 0..20 {
+        tokio::task::yield_now().await;
+    }
+    gate.open(1);
+    going.await.unwrap();
+    world.clock.set(Timestamp::EPOCH + days(1));
+    let runtime = world.open(open).await;
+    let handle = runtime.handle(two_steps, "a").await.unwrap();
+    let result = tokio::time::timeout(std::time::Duration::from_secs(5), handle.result()).await;
+    assert_eq!(result.expect("it is due at once").unwrap(), 1);
 }

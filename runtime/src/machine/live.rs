@@ -16,8 +16,8 @@ impl Machine {
 
     /// A cancellation that the store accepted: the last events of the journal.
     pub(crate) fn cancel(&mut self, now: Timestamp, reason: String) {
-        self.append(now, EventKind::CancelRequested { reason: reason.clone() });
-        self.append(now, EventKind::Cancelled { reason });
+        self.append_at_clock(now, EventKind::CancelRequested { reason: reason.clone() });
+        self.append_at_clock(now, EventKind::Cancelled { reason });
     }
 
     pub(super) fn next_live(&mut self, now: Timestamp, chance: u32) -> Next {

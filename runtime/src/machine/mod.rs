@@ -236,4 +236,10 @@ impl Machine {
     fn append(&mut self, at: Timestamp, kind: EventKind) {
         self.batch.push(Event { at, kind });
     }
+
+    /// Appends what no poll answers, as of the wall clock. A clock that was set back must not make the journal run backwards.
+    fn append_at_clock(&mut self, now: Timestamp, kind: EventKind) {
+        self.now = self.now.max(now);
+        self.append(self.now, kind);
+    }
 }

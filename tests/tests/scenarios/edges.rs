@@ -145,3 +145,35 @@ async fn what_a_shutdown_held_back_goes_on_although_the_clock_was_set_back() {
     let result = tokio::time::timeout(std::time::Duration::from_secs(5), handle.result()).await;
     assert_eq!(result.expect("it is due at once").unwrap(), 1);
 }
+
+#[workflow]
+async fn measures(gate: &Gate) -> Result<(Timestamp, Timestamp), BoxError> {
+    let before = now!();
+    step!("between", {
+        gate.pass("between").await;
+        Ok(())
+    })
+    .await?;
+    Ok((before, now!()))
+}
+
+#[tokio::test]
+async fn now_does_not_run_backwards_when_the_clock_was_set_back_and_a_step_was_interrupted() {
+    let (world, gate) = (World::new(), Gate::default());
+    world.clock.advance(days(2));
+    let open = |runtime: Builder| runtime.workflow(measures).state(gate.clone());
+    let runtime = world.open(open).await;
+    runtime.start(measures, ()).id("a").await.unwrap();
+    until(async || gate.held() == 1).await;
+    drop(runtime);
+    until(async || gate.held() == 0).await;
+    world.clock.set(Timestamp::EPOCH + days(1));
+    let runtime = world.open(open).await;
+    until(async || gate.held() == 1).await;
+    drop(runtime);
+    until(async || gate.held() == 0).await;
+    let runtime = world.open(open).await;
+    gate.open(1);
+    let (before, after) = runtime.handle(measures, "a").await.unwrap().result().await.unwrap();
+    assert!(before <= after, "{before} {after}");
+}

@@ -177,3 +177,35 @@ async fn now_does_not_run_backwards_when_the_clock_was_set_back_and_a_step_was_i
     let (before, after) = runtime.handle(measures, "a").await.unwrap().result().await.unwrap();
     assert!(before <= after, "{before} {after}");
 }
+
+#[workflow]
+async fn naps_beside_a_step(gate: &Gate) -> Result<u32, BoxError> {
+    let (_, attempt) = join!(
+        step!("held", {
+            gate.pass("held").await;
+            Ok::<u32, BoxError>(0)
+        }),
+        async {
+            sleep!("nap", secs(10)).await;
+            step!("after the nap", |attempt| { Ok::<u32, BoxError>(attempt.number()) }).await
+        }
+    )
+    .await;
+    Ok(attempt?)
+}
+
+#[tokio::test]
+async fn a_step_that_was_reached_only_after_a_crash_was_not_interrupted_by_it() {
+    let (world, gate) = (World::new(), Gate::default());
+    let open = |runtime: Builder| runtime.workflow(naps_beside_a_step).state(gate.clone());
+    let runtime = world.open(open).await;
+    runtime.start(naps_beside_a_step, ()).id("a").await.unwrap();
+    until(async || gate.held() == 1).await;
+    until(async || runtime.lines("a").await.len() == 2).await;
+    drop(runtime);
+    world.clock.advance(days(1));
+    gate.open(2);
+    let runtime = world.open(open).await;
+    let handle = runtime.handle(naps_beside_a_step, "a").await.unwrap();
+    assert_eq!(handle.result().await.unwrap(), 1);
+}

@@ -209,3 +209,30 @@ async fn a_step_that_was_reached_only_after_a_crash_was_not_interrupted_by_it() 
     let handle = runtime.handle(naps_beside_a_step, "a").await.unwrap();
     assert_eq!(handle.result().await.unwrap(), 1);
 }
+
+#[workflow]
+async fn steps_with_a_timeout(gate: &Gate) -> Result<u32, BoxError> {
+    step!("before", {
+        gate.pass("before").await;
+        Ok::<u32, BoxError>(0)
+    })
+    .await?;
+    Ok(step!("limited", async { Ok::<u32, BoxError>(1) })
+        .timeout(secs(60))
+        .at_most_once()
+        .await?)
+}
+
+#[tokio::test]
+async fn a_timeout_counts_from_where_the_clock_is_after_it_was_set_back() {
+    let (world, gate) = (World::new(), Gate::default());
+    let began = Timestamp::EPOCH + days(10);
+    world.clock.set(began);
+    let open = |runtime: Builder| runtime.workflow(steps_with_a_timeout).state(gate.clone());
+    let runtime = world.open(open).await;
+    let handle = runtime.start(steps_with_a_timeout, ()).await.unwrap();
+    until(async || gate.held() == 1).await;
+    world.clock.set(Timestamp::EPOCH + days(9));
+    gate.open(1);
+    assert_eq!(handle.result().await.unwrap(), 1);
+}

@@ -288,6 +288,13 @@ impl Task {
                 continue;
             }
             let (now, chance) = (self.engine.clock.now(), self.chance.draw());
+            if self.progress == Progress::Replaying && self.machine().is_replayed() {
+                // Before anything new is delivered: what the code reaches from then on was never begun.
+                self.progress = Progress::Live;
+                let interrupted = self.interrupted;
+                self.machine().resume(interrupted, now);
+                continue;
+            }
             match self.machine().next(now, chance) {
                 Next::Deliver(open) => {
                     self.wake(open);
@@ -296,11 +303,6 @@ impl Task {
                 Next::Notify(open) => self.wake(open),
                 Next::Quiet => {}
                 Next::Idle if self.machine().fault().is_some() => return,
-                Next::Idle if self.progress == Progress::Replaying => {
-                    self.progress = Progress::Live;
-                    let interrupted = self.interrupted;
-                    self.machine().resume(interrupted, now);
-                }
                 Next::Idle if self.root.woken.load(Ordering::Acquire) && !polled_for_bodies => {
                     polled_for_bodies = true;
                     self.poll_workflow(future);

@@ -431,7 +431,7 @@ impl Machine {
         match *phase {
             Phase::Gated { attempt } if rules.at_most_once => {
                 let step = path.clone();
-                self.append(now, EventKind::AttemptStarted { step, attempt });
+                self.append_at_clock(now, EventKind::AttemptStarted { step, attempt });
                 self.set_phase(open, Phase::Announced { attempt });
                 false
             }

@@ -16,13 +16,13 @@ impl Machine {
 
     /// A cancellation that the store accepted: the last events of the journal.
     pub(crate) fn cancel(&mut self, now: Timestamp, reason: String) {
-        self.append(now, EventKind::CancelRequested { reason: reason.clone() });
-        self.append(now, EventKind::Cancelled { reason });
+        self.append_at_clock(now, EventKind::CancelRequested { reason: reason.clone() });
+        self.append_at_clock(now, EventKind::Cancelled { reason });
     }
 
     pub(super) fn next_live(&mut self, now: Timestamp, chance: u32) -> Next {
-        // A clock that was set back must not make the journal run backwards.
-        let now = now.max(self.now);
+        // A clock that was set back must not make the journal run backwards; what is due, it alone tells.
+        let (clock, now) = (now, now.max(self.now));
         while let Some((open, attempt, outcome)) = self.outcomes.pop_front() {
             if let Some(next) = self.step_ended(now, chance, open, attempt, outcome) {
                 return next;
@@ -32,7 +32,7 @@ impl Machine {
             return self.receive(now, open, signal);
         }
         match self.deadlines.first().copied() {
-            Some((due, open)) if due <= now => self.fall_due(now, chance, open),
+            Some((due, open)) if due <= clock => self.fall_due(now, chance, open),
             Some(_) | None => Next::Idle,
         }
     }

@@ -142,6 +142,11 @@ impl Machine {
         self.replaying
     }
 
+    /// Whether the journal is used up, and the code repeated all of it.
+    pub(crate) fn is_replayed(&self) -> bool {
+        self.replay.is_empty() && self.expected.is_empty()
+    }
+
     /// Why the instance must stop, once there is a reason. It never goes away.
     pub(crate) fn fault(&self) -> Option<&Fault> {
         self.fault.as_ref()
@@ -157,7 +162,7 @@ impl Machine {
         if self.fault.is_some() {
             return Next::Idle;
         }
-        if !self.replay.is_empty() || !self.expected.is_empty() {
+        if !self.is_replayed() {
             return self.next_recorded();
         }
         self.replaying = false;
@@ -235,5 +240,11 @@ impl Machine {
 
     fn append(&mut self, at: Timestamp, kind: EventKind) {
         self.batch.push(Event { at, kind });
+    }
+
+    /// Appends what no poll answers, as of the wall clock. A clock that was set back must not make the journal run backwards.
+    fn append_at_clock(&mut self, now: Timestamp, kind: EventKind) {
+        self.now = self.now.max(now);
+        self.append(self.now, kind);
     }
 }

@@ -186,7 +186,7 @@ impl Machine {
                 }
                 Phase::Gated { attempt } if !rules.at_most_once => {
                     let step = path.clone();
-                    self.append(now, EventKind::AttemptInterrupted { step, attempt });
+                    self.append_at_clock(now, EventKind::AttemptInterrupted { step, attempt });
                     self.set_phase(
                         open,
                         Phase::Gated {

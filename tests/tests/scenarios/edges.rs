@@ -2,8 +2,8 @@
 
 use std::pin::Pin;
 use steadfast::prelude::*;
-use steadfast::{DurableFuture, SignalAnswer, WaitingFor};
-use steadfast_tests::{Ask as _, ProbeStore, World, until};
+use steadfast::{Builder, DurableFuture, SignalAnswer, Timestamp, WaitingFor};
+use steadfast_tests::{Ask as _, Gate, ProbeStore, World, until};
 
 #[workflow]
 async fn waits_once() -> Result<u32, BoxError> {
@@ -112,5 +112,127 @@ async fn a_shutdown_ends_although_the_store_is_unavailable_and_nothing_is_lost()
     store.be_unavailable(0);
     let runtime = open().await.unwrap();
     let handle = runtime.handle(one_step, "a").await.unwrap();
+    assert_eq!(handle.result().await.unwrap(), 1);
+}
+
+#[workflow]
+async fn two_steps(gate: &Gate) -> Result<u32, BoxError> {
+    step!("before", {
+        gate.pass("before").await;
+        Ok(())
+    })
+    .await?;
+    Ok(step!("after", async { Ok::<_, BoxError>(1u32) }).await?)
+}
+
+#[tokio::test]
+async fn what_a_shutdown_held_back_goes_on_although_the_clock_was_set_back() {
+    let (world, gate) = (World::new(), Gate::default());
+    world.clock.advance(days(2));
+    let open = |runtime: Builder| runtime.workflow(two_steps).state(gate.clone());
+    let runtime = world.open(open).await;
+    runtime.start(two_steps, ()).id("a").await.unwrap();
+    until(async || gate.held() == 1).await;
+    let going = tokio::spawn(runtime.shutdown(days(1)));
+    for _ in 0..20 {
+        tokio::task::yield_now().await;
+    }
+    gate.open(1);
+    going.await.unwrap();
+    world.clock.set(Timestamp::EPOCH + days(1));
+    let runtime = world.open(open).await;
+    let handle = runtime.handle(two_steps, "a").await.unwrap();
+    let result = tokio::time::timeout(std::time::Duration::from_secs(5), handle.result()).await;
+    assert_eq!(result.expect("it is due at once").unwrap(), 1);
+}
+
+#[workflow]
+async fn measures(gate: &Gate) -> Result<(Timestamp, Timestamp), BoxError> {
+    let before = now!();
+    step!("between", {
+        gate.pass("between").await;
+        Ok(())
+    })
+    .await?;
+    Ok((before, now!()))
+}
+
+#[tokio::test]
+async fn now_does_not_run_backwards_when_the_clock_was_set_back_and_a_step_was_interrupted() {
+    let (world, gate) = (World::new(), Gate::default());
+    world.clock.advance(days(2));
+    let open = |runtime: Builder| runtime.workflow(measures).state(gate.clone());
+    let runtime = world.open(open).await;
+    runtime.start(measures, ()).id("a").await.unwrap();
+    until(async || gate.held() == 1).await;
+    drop(runtime);
+    until(async || gate.held() == 0).await;
+    world.clock.set(Timestamp::EPOCH + days(1));
+    let runtime = world.open(open).await;
+    until(async || gate.held() == 1).await;
+    drop(runtime);
+    until(async || gate.held() == 0).await;
+    let runtime = world.open(open).await;
+    gate.open(1);
+    let (before, after) = runtime.handle(measures, "a").await.unwrap().result().await.unwrap();
+    assert!(before <= after, "{before} {after}");
+}
+
+#[workflow]
+async fn naps_beside_a_step(gate: &Gate) -> Result<u32, BoxError> {
+    let (_, attempt) = join!(
+        step!("held", {
+            gate.pass("held").await;
+            Ok::<u32, BoxError>(0)
+        }),
+        async {
+            sleep!("nap", secs(10)).await;
+            step!("after the nap", |attempt| { Ok::<u32, BoxError>(attempt.number()) }).await
+        }
+    )
+    .await;
+    Ok(attempt?)
+}
+
+#[tokio::test]
+async fn a_step_that_was_reached_only_after_a_crash_was_not_interrupted_by_it() {
+    let (world, gate) = (World::new(), Gate::default());
+    let open = |runtime: Builder| runtime.workflow(naps_beside_a_step).state(gate.clone());
+    let runtime = world.open(open).await;
+    runtime.start(naps_beside_a_step, ()).id("a").await.unwrap();
+    until(async || gate.held() == 1).await;
+    until(async || runtime.lines("a").await.len() == 2).await;
+    drop(runtime);
+    world.clock.advance(days(1));
+    gate.open(2);
+    let runtime = world.open(open).await;
+    let handle = runtime.handle(naps_beside_a_step, "a").await.unwrap();
+    assert_eq!(handle.result().await.unwrap(), 1);
+}
+
+#[workflow]
+async fn steps_with_a_timeout(gate: &Gate) -> Result<u32, BoxError> {
+    step!("before", {
+        gate.pass("before").await;
+        Ok::<u32, BoxError>(0)
+    })
+    .await?;
+    Ok(step!("limited", async { Ok::<u32, BoxError>(1) })
+        .timeout(secs(60))
+        .at_most_once()
+        .await?)
+}
+
+#[tokio::test]
+async fn a_timeout_counts_from_where_the_clock_is_after_it_was_set_back() {
+    let (world, gate) = (World::new(), Gate::default());
+    let began = Timestamp::EPOCH + days(10);
+    world.clock.set(began);
+    let open = |runtime: Builder| runtime.workflow(steps_with_a_timeout).state(gate.clone());
+    let runtime = world.open(open).await;
+    let handle = runtime.start(steps_with_a_timeout, ()).await.unwrap();
+    until(async || gate.held() == 1).await;
+    world.clock.set(Timestamp::EPOCH + days(9));
+    gate.open(1);
     assert_eq!(handle.result().await.unwrap(), 1);
 }

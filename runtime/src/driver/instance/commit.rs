@@ -6,6 +6,7 @@ use crate::driver::code::Run;
 use crate::driver::engine::Outcome;
 use crate::machine::{Event, EventKind, Fault, FaultKind, Machine, OpenNo, encode_batch};
 use crate::store::{RecordChange, Status, Write};
+use crate::time::Timestamp;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -75,7 +76,8 @@ impl Task {
             let wake_at = if machine.is_waiting() {
                 machine.next_due()
             } else {
-                Some(machine.now())
+                // Not an instant of this process: its clock may be ahead of the next one's.
+                Some(Timestamp::EPOCH)
             };
             return RecordChange {
                 status: Status::Waiting,

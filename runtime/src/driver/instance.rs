@@ -278,6 +278,7 @@ impl Task {
     /// Delivers events until nothing moves.
     fn run_turn(&mut self, context: &Context<'_>, future: &mut Option<Run<'_>>) {
         let mut polled_for_bodies = false;
+        let mut is_idle = false;
         for _ in 0..DELIVERIES_MAX {
             if self.end.is_some() || self.machine().fault().is_some() {
                 return;
@@ -307,10 +308,13 @@ impl Task {
                     polled_for_bodies = true;
                     self.poll_workflow(future);
                 }
-                Next::Idle => break,
+                Next::Idle => {
+                    is_idle = true;
+                    break;
+                }
             }
         }
-        if self.root.woken.load(Ordering::Acquire) || self.progress != Progress::Live {
+        if !is_idle || self.root.woken.load(Ordering::Acquire) {
             context.waker().wake_by_ref();
         }
     }
@@ -406,7 +410,8 @@ impl Task {
 
     /// Sets the alarm, or parks: only the store knows the instance then.
     fn rest(&mut self, future: &mut Option<Run<'_>>) -> Poll<()> {
-        let (now, is_going) = (self.engine.clock.now(), self.end.is_none());
+        let now = self.engine.clock.now();
+        let is_going = self.end.is_none() && self.machine().fault().is_none();
         // After the end nothing falls due any more.
         let due = self.machine().next_due().filter(|_| is_going);
         let resting = self.status() == Status::Waiting;

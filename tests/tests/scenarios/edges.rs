@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use steadfast::prelude::*;
 use steadfast::{Builder, DurableFuture, SignalAnswer, Timestamp, WaitingFor};
-use steadfast_tests::{Ask as _, Gate, ProbeStore, World, until};
+use steadfast_tests::{Ask as _, Gate, Ledger, ProbeStore, World, until};
 
 #[workflow]
 async fn waits_once() -> Result<u32, BoxError> {
@@ -235,4 +235,40 @@ async fn a_timeout_counts_from_where_the_clock_is_after_it_was_set_back() {
     world.clock.set(Timestamp::EPOCH + days(9));
     gate.open(1);
     assert_eq!(handle.result().await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn an_open_that_fails_has_run_no_body_and_lets_go_of_the_store() {
+    #[workflow]
+    async fn held(ledger: &Ledger, gate: &Gate) -> Result<u32, BoxError> {
+        Ok(step!("work", {
+            ledger.note("work");
+            gate.pass("work").await;
+            Ok(1u32)
+        })
+        .await?)
+    }
+    let (store, ledger, gate) = (ProbeStore::new(), Ledger::default(), Gate::default());
+    let open = || {
+        let runtime = Runtime::builder()
+            .workflow(held)
+            .state(ledger.clone())
+            .state(gate.clone());
+        runtime.store(store.clone()).start()
+    };
+    let runtime = open().await.unwrap();
+    runtime.start(held, ()).id("a").await.unwrap();
+    until(async || gate.held() == 1).await;
+    drop(runtime);
+    until(async || gate.held() == 0).await;
+    store.fail_reads("ready", 1);
+    assert!(matches!(open().await, Err(steadfast::OpenError::Read(_))));
+    for _ in 0..50 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(ledger.total(), 1);
+    gate.open(1);
+    let runtime = open().await.unwrap();
+    assert_eq!(runtime.handle(held, "a").await.unwrap().result().await.unwrap(), 1);
+    assert_eq!(ledger.total(), 2);
 }

@@ -5,18 +5,16 @@ use super::handle::Handle;
 use super::runtime::{find, mismatch, signal_unknown, write};
 use super::workflow::Workflow;
 use crate::driver::engine::Engine;
+use crate::ids::InstanceNumber;
 use crate::machine::{Event, EventKind, encode_batch};
-use crate::payload::{self, Payload, Storable};
-use crate::store::{InstanceRecord, Signalled, Started, Status, StoredSignal, Write, Written};
+use crate::payload::{self, Storable};
+use crate::store::{InstanceRecord, NAME_BYTES_MAX, Signalled, Started, StoredSignal, Write, Written};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
-
-/// The longest id, name or key, in bytes.
-pub(super) const NAME_MAX: usize = 256;
 
 /// A start; from [`Runtime::start`](crate::Runtime::start).
 #[must_use = "nothing is started until this is awaited"]
@@ -50,7 +48,7 @@ impl<W: Workflow> Start<W> {
     async fn run(self) -> Result<Handle<W>, StartError> {
         let Self { engine, input, id, .. } = self;
         let id = id.unwrap_or_else(|| format!("{:016x}{:016x}", engine.draw(), engine.draw()));
-        if id.is_empty() || id.len() > NAME_MAX {
+        if id.is_empty() || id.len() > NAME_BYTES_MAX {
             return Err(StartError::BadId { size: id.len() });
         }
         if !engine.is_registered(W::NAME, W::VERSION) {
@@ -60,7 +58,8 @@ impl<W: Workflow> Start<W> {
             workflow: W::NAME,
             reason: error.to_string(),
         })?;
-        let record = new_record::<W>(&engine, &id, &input);
+        let digest = Sha256::digest(&input.0).into();
+        let record = InstanceRecord::accepted(InstanceNumber(0), &id, W::NAME, W::VERSION, digest, engine.now());
         let seed = u128::from(engine.draw()) << 64 | u128::from(engine.draw());
         let started = Event {
             at: record.created_at,
@@ -101,26 +100,6 @@ impl<W: Workflow> Start<W> {
                 Err(mismatch(&id).into())
             }
         }
-    }
-}
-
-fn new_record<W: Workflow>(engine: &Engine, id: &str, input: &Payload) -> InstanceRecord {
-    let now = engine.now();
-    InstanceRecord {
-        number: crate::ids::InstanceNumber(0),
-        id: id.to_owned(),
-        workflow: W::NAME.to_owned(),
-        version: W::VERSION,
-        input_digest: Sha256::digest(&input.0).into(),
-        status: Status::Queued,
-        created_at: now,
-        updated_at: now,
-        awaited_signals: Vec::new(),
-        wake_at: None,
-        cancel_requested: None,
-        trouble: None,
-        batches: 1,
-        signals: 0,
     }
 }
 
@@ -192,11 +171,11 @@ impl<'a, T: Serialize + ?Sized> Signal<'a, T> {
             value,
         } = self;
         let within = |what, text: &str| match text.len() {
-            1..=NAME_MAX => Ok(()),
+            1..=NAME_BYTES_MAX => Ok(()),
             size => Err(SignalError::BadName { what, size }),
         };
         // No instance has such an id, and no store takes a write with it.
-        if !(1..=NAME_MAX).contains(&id.len()) {
+        if !(1..=NAME_BYTES_MAX).contains(&id.len()) {
             return Err(signal_unknown(id));
         }
         within("name", name)?;

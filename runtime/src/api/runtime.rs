@@ -1,13 +1,13 @@
 //! The runtime: starting instances and reaching them by id.
 
 use super::builder::Builder;
-use super::calls::{NAME_MAX, Signal, Start};
+use super::calls::{Signal, Start};
 use super::error::{RuntimeError, SignalError};
 use super::handle::Handle;
 use super::inspect::{self, HistoryEntry, InstanceStatus, List};
 use super::workflow::Workflow;
 use crate::driver::engine::Engine;
-use crate::store::{Cancelled, InstanceRecord, ReadError, Status, Write, Written};
+use crate::store::{Cancelled, InstanceRecord, NAME_BYTES_MAX, ReadError, Status, Write, Written};
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -202,7 +202,7 @@ pub(super) async fn write(
 
 pub(super) async fn cancel(engine: &Arc<Engine>, id: &str, reason: &str) -> Result<CancelAnswer, RuntimeError> {
     // No instance has such an id, and no store takes a write with it.
-    if !(1..=NAME_MAX).contains(&id.len()) {
+    if !(1..=NAME_BYTES_MAX).contains(&id.len()) {
         return Err(RuntimeError::UnknownInstance { id: id.to_owned() });
     }
     let request = Write::Cancel {

@@ -41,6 +41,7 @@ pub use memory::MemoryStore;
 pub use record::{
     Cancelled, InstanceRecord, RecordChange, Signalled, Started, Status, StoredInstance, StoredSignal, Write, Written,
 };
+pub(crate) use rules::NAME_BYTES_MAX;
 
 use crate::ids::{Epoch, InstanceNumber};
 use crate::time::Timestamp;

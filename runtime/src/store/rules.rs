@@ -6,11 +6,11 @@ use crate::ids::InstanceNumber;
 use crate::time::Timestamp;
 
 /// The longest id, signal name or deduplication key, in bytes. Keys of the embedded store hold them.
-const NAME_BYTES_MAX: usize = 256;
+pub(crate) const NAME_BYTES_MAX: usize = 256;
 
 impl InstanceRecord {
     /// The record of an instance that was just accepted, its first journal batch included.
-    pub(super) fn accepted(
+    pub(crate) fn accepted(
         number: InstanceNumber,
         id: &str,
         workflow: &str,

@@ -8,43 +8,43 @@ use crate::message::Message;
 
 /// Mistakes found so far, in the order of the source as far as each stage walks it.
 #[derive(Default)]
-pub(crate) struct Diagnostics {
+pub struct Diagnostics {
     errors: Vec<syn::Error>,
 }
 
 impl Diagnostics {
     /// Reports `message` under exactly these tokens. `values` fill `{0}`, `{1}` … of the text.
-    pub(crate) fn at(&mut self, tokens: &impl ToTokens, message: &Message, values: &[&str]) {
+    pub fn at(&mut self, tokens: &impl ToTokens, message: &Message, values: &[&str]) {
         self.errors
             .push(syn::Error::new_spanned(tokens, message.render(values)));
     }
 
     /// The same for a place that has a span but no tokens of its own.
-    pub(crate) fn at_span(&mut self, span: Span, message: &Message, values: &[&str]) {
+    pub fn at_span(&mut self, span: Span, message: &Message, values: &[&str]) {
         self.errors.push(syn::Error::new(span, message.render(values)));
     }
 
     /// Takes over what syn found while parsing.
-    pub(crate) fn adopt(&mut self, error: syn::Error) {
+    pub fn adopt(&mut self, error: syn::Error) {
         self.errors.extend(error);
     }
 
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.errors.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.errors.is_empty()
     }
 
     /// What was reported, as text.
     #[cfg(test)]
-    pub(crate) fn into_messages(self) -> Vec<String> {
+    pub fn into_messages(self) -> Vec<String> {
         self.errors.iter().map(ToString::to_string).collect()
     }
 
     /// One `compile_error!` for each mistake; nothing when there was none.
-    pub(crate) fn into_tokens(self) -> TokenStream {
+    pub fn into_tokens(self) -> TokenStream {
         self.errors.iter().map(syn::Error::to_compile_error).collect()
     }
 }

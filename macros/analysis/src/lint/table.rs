@@ -9,20 +9,20 @@
 use crate::message::Message;
 
 /// One rule.
-pub(crate) struct Rule {
+pub struct Rule {
     /// What `#[allow_nondeterminism(…)]` calls it.
-    pub(crate) id: &'static str,
+    pub id: &'static str,
     /// Functions and values, by their full path.
-    pub(crate) paths: &'static [&'static str],
+    pub paths: &'static [&'static str],
     /// Macros, by their full path.
-    pub(crate) macros: &'static [&'static str],
+    pub macros: &'static [&'static str],
     /// `{0}` is the offending code as it is written.
-    pub(crate) message: Message,
+    pub message: Message,
 }
 
 /// How the calls of a rule are kept from giving a second error once they are reported; see `body::rewrite`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Aftermath {
+pub enum Aftermath {
     /// It compiles as it is.
     Harmless,
     /// Its future is not durable, or its arguments are: it must go.
@@ -30,7 +30,7 @@ pub(crate) enum Aftermath {
 }
 
 impl Rule {
-    pub(crate) fn aftermath(&self) -> Aftermath {
+    pub fn aftermath(&self) -> Aftermath {
         match self.id {
             "timer" | "spawn" | "foreign_join" | "foreign_select" => Aftermath::Replace,
             _ => Aftermath::Harmless,
@@ -38,9 +38,9 @@ impl Rule {
     }
 }
 
-pub(crate) const CLOCK: &Rule = &RULES[0];
+pub const CLOCK: &Rule = &RULES[0];
 
-pub(crate) const RULES: &[Rule] = &[
+pub const RULES: &[Rule] = &[
     Rule {
         id: "clock",
         paths: &[
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn the_documentation_lists_every_rule() {
-        let documentation = include_str!("../lib.rs");
+        let documentation = include_str!("../../../src/lib.rs");
         for rule in RULES {
             assert!(
                 documentation.contains(&format!("/// | `{}` |", rule.id)),

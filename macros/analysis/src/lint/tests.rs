@@ -5,7 +5,7 @@ use super::*;
 fn rules(function: &str) -> Vec<String> {
     let function: ItemFn = syn::parse_str(function).expect("a function");
     let mut diagnostics = Diagnostics::default();
-    Lints::new(&Names::of(&function)).check(&function, &mut diagnostics);
+    Lints::new(&Names::of(&function, None)).check(&function, &mut diagnostics);
     diagnostics
         .into_messages()
         .iter()

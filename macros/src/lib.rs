@@ -154,6 +154,13 @@ fn attribute(
     let krate = Krate::new(args.krate.take());
     if diagnostics.is_empty() {
         body::rewrite::rewrite(&mut function.block, &krate, &names);
+        let warnings = diagnostics.warnings();
+        if !warnings.is_empty() {
+            function
+                .block
+                .stmts
+                .insert(0, syn::Stmt::Item(syn::Item::Verbatim(warnings)));
+        }
         return match attribute {
             Attribute::Workflow => expand::workflow::expand(&function, &args, &krate, Soundness::Sound),
             Attribute::Durable => expand::durable::expand(&function, &krate),

@@ -22,7 +22,7 @@ use crate::diagnostics::Diagnostics;
 use crate::message;
 use crate::names::{Meaning, Names};
 use allowance::Allowance;
-use table::{Aftermath, CLOCK, RULES, Rule};
+use table::{Aftermath, CLOCK, Level, RULES, Rule};
 
 /// The rules, and what the names in one function mean.
 pub struct Lints<'n> {
@@ -118,7 +118,10 @@ impl Linter<'_> {
             .flatten()
             .any(|allowance| allowance.covers(rule.id));
         if !allowed {
-            self.diagnostics.at(place, &rule.message, &[written]);
+            match rule.level {
+                Level::Error => self.diagnostics.at(place, &rule.message, &[written]),
+                Level::Warning => self.diagnostics.warn_at(place, &rule.message, &[written]),
+            }
         }
     }
 }

@@ -158,6 +158,11 @@ impl<S: Store> Store for Faulty<S> {
         self.inner.list(after, limit)
     }
 
+    fn note(&self, key: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        self.is_readable()?;
+        self.inner.note(key)
+    }
+
     fn close(&self) -> Result<(), CommitError> {
         self.inner.close()
     }

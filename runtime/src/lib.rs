@@ -37,6 +37,7 @@ pub use api::runtime::{CancelAnswer, Runtime};
 pub use api::step::Step;
 pub use api::wait::{IntoDeadline, SignalWait, Sleep, TimedSignal};
 pub use api::workflow::Workflow;
+pub use driver::rehearse::Divergence;
 pub use failure::{BoxError, Elapsed, Failure, Permanent, StepError, StepFailureKind, permanent};
 pub use ids::{Epoch, InstanceNumber};
 pub use machine::{Retry, WaitingFor};

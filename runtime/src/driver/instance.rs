@@ -13,7 +13,7 @@
 mod begin;
 mod commit;
 
-pub(super) use begin::{Origin, run};
+pub(super) use begin::{Origin, read_journal, run};
 
 use super::code::Run;
 use super::engine::{Engine, Outcome};

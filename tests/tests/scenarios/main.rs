@@ -10,6 +10,7 @@ mod edges;
 mod failures;
 mod fan_out;
 mod lifecycle;
+mod opening;
 mod retries;
 mod scale;
 mod signals;

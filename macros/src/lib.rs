@@ -175,6 +175,9 @@ fn outside(kind: Kind) -> proc_macro2::TokenStream {
         Kind::Now | Kind::Random | Kind::Uuid => {
             "take the value before the step and use it inside; or draw it in the step by ordinary means, which are all allowed there"
         }
+        Kind::Patched => {
+            "ask before the step and use the answer inside; in a function of your own, mark it with `#[durable]` or pass it the answer"
+        }
         _ => "move it into the workflow's own code, or mark the function it is in with `#[durable]`",
     };
     let message = message::OUTSIDE.render(&[kind.name(), remedy]);
@@ -261,4 +264,82 @@ checkpoints! {
     random Random;
     /// A fresh id, the same on replay: `let id: Uuid = uuid!()`.
     uuid Uuid;
+    /// Whether this instance runs the code after a change: for changes in place, while instances are in flight.
+    ///
+    /// ```
+    /// use steadfast::prelude::*;
+    /// # async fn charge(order: &str) -> Result<(), BoxError> { Ok(()) }
+    /// # async fn reserve(order: &str) -> Result<(), BoxError> { Ok(()) }
+    /// # #[workflow]
+    /// # async fn example(order: String) -> Result<(), BoxError> {
+    /// if patched!("reserve first") {
+    ///     step!("reserve", reserve(&order)).await?;
+    /// }
+    /// step!("charge", charge(&order)).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// It is a `bool`, and is not awaited. It is `true` for every instance that comes here for the first time, and that is
+    /// recorded. It is `false` for an instance that was past this place before the code had it: then something that came
+    /// after is recorded, or a step behind it may have been running when the process ended.
+    ///
+    /// An instance is asked once for each change, where it comes to the first `patched!` of that name, and stays with the
+    /// answer: in loops, in other places, in `#[durable]` functions. So the name of a change is used for one change only,
+    /// in all functions that instances of a workflow go through.
+    ///
+    /// A change that begins before anything is recorded asks too little: an instance whose very first steps were running
+    /// when the process ended has no trace of them, and counts as new. If these steps must not run beside what replaces
+    /// them, give the workflow a new `version`.
+    ///
+    /// When no instance from before the change is left, delete the old code and write [`retired!`] in the place of the first
+    /// `patched!`. The rules for changes are at [`macro@workflow`].
+    patched Patched;
+    /// Takes the record of a change whose old code is gone. It stands where the first [`patched!`] of that name stood.
+    ///
+    /// ```
+    /// use steadfast::prelude::*;
+    /// # async fn charge(order: &str) -> Result<(), BoxError> { Ok(()) }
+    /// # async fn reserve(order: &str) -> Result<(), BoxError> { Ok(()) }
+    /// # #[workflow]
+    /// # async fn example(order: String) -> Result<(), BoxError> {
+    /// retired!("reserve first");
+    /// step!("reserve", reserve(&order)).await?;
+    /// step!("charge", charge(&order)).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// It gives nothing, is not awaited, and records nothing. An instance from before the change that is still there is
+    /// quarantined, where its journal and the code part. When the instances that have the record have ended too, the line
+    /// can go.
+    retired Retired;
+    /// Stands where a checkpoint was that is gone: `removed!("pack").await` for a step,
+    /// `removed!(sleep "cooling off").await` and `removed!(signal "approval").await` for the others.
+    ///
+    /// ```
+    /// use steadfast::prelude::*;
+    /// # async fn charge(order: &str) -> Result<(), BoxError> { Ok(()) }
+    /// # async fn ship(order: &str) -> Result<(), BoxError> { Ok(()) }
+    /// # #[workflow]
+    /// # async fn example(order: String) -> Result<(), BoxError> {
+    /// step!("charge", charge(&order)).await?;
+    /// removed!("pack").await;
+    /// step!("ship", ship(&order)).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// An instance that has recorded how the checkpoint ended passes the record, and goes on where it was. All others pass
+    /// at once: nothing runs, nothing is recorded, and what they have recorded of its attempts counts for nothing. So a step
+    /// that was running when the process ended, even one that runs at most once, may have had its effect. A signal stays
+    /// for the next wait of its name.
+    ///
+    /// It gives a `Removed`, which has the option `.key(…)`: the key that the checkpoint had. It stands in the same block
+    /// and at the same turn among those of its name. In a race it is the first to end, unless the race is decided already.
+    /// In a branch beside others, what follows it may come sooner than it did: if that is a sleep, a wait with a timeout
+    /// or chance, an instance that was in the middle of the checkpoint may be quarantined; give that a new `version`.
+    ///
+    /// When all instances that were started with the checkpoint have ended, the line can go.
+    removed Removed;
 }

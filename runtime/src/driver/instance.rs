@@ -132,7 +132,10 @@ impl Task {
             signals,
             batches,
         } = loaded;
-        let machine = Machine::new(journal, signals, record.signals)?;
+        let mut machine = Machine::new(journal, signals, record.signals)?;
+        if matches!(record.status, Status::Running | Status::WaitingForCode) {
+            machine.bodies_may_have_run();
+        }
         let (types, version) = (Arc::downgrade(&engine), record.version);
         let on_wait: OnWait = Box::new(move |name, signal_type, check| {
             if let Some(engine) = types.upgrade() {

@@ -82,6 +82,8 @@ fn wait_after(event: &EventKind) -> After {
         | EventKind::CancelRequested { .. }
         | EventKind::Completed { .. }
         | EventKind::Failed { .. }
-        | EventKind::Cancelled { .. } => After::Moves,
+        | EventKind::Cancelled { .. }
+        | EventKind::Patched { .. }
+        | EventKind::Behaviour { .. } => After::Moves,
     }
 }

@@ -3,7 +3,7 @@
 use super::durable::DurableFuture;
 use super::wait::WaitLease;
 use crate::driver::turn;
-use crate::machine::{CheckpointKind, Location, OpenNo, Path};
+use crate::machine::{CheckpointKind, Location, Path};
 use std::fmt::Display;
 use std::panic::Location as Caller;
 use std::pin::Pin;
@@ -31,14 +31,7 @@ pub struct Removed {
     name: &'static str,
     path: Path,
     location: Location,
-    stage: Stage,
-}
-
-enum Stage {
-    Ahead,
-    /// What the journal has of the checkpoint comes first.
-    Passing(OpenNo, WaitLease),
-    Passed,
+    lease: WaitLease,
 }
 
 /// Called by `removed!("name")`.
@@ -69,7 +62,7 @@ impl Removed {
             name,
             path: turn::inside(|turn| turn.claim(name)),
             location,
-            stage: Stage::Ahead,
+            lease: WaitLease::default(),
         }
     }
 
@@ -88,14 +81,9 @@ impl DurableFuture for Removed {
 
     fn poll_durable(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let this = self.get_mut();
-        if let Stage::Ahead = this.stage {
-            let (kind, path, location) = (this.kind, this.path.clone(), this.location);
-            let open = turn::inside(|turn| turn.machine.open_removed(kind, path, location));
-            this.stage = open.map_or(Stage::Passed, |open| Stage::Passing(open, WaitLease::default()));
-        }
-        match &mut this.stage {
-            Stage::Passing(open, lease) => lease.poll(context, |_| *open).map(|_| ()),
-            Stage::Ahead | Stage::Passed => Poll::Ready(()),
-        }
+        let (kind, path, location) = (this.kind, &this.path, this.location);
+        this.lease
+            .poll(context, |turn| turn.machine.open_removed(kind, path.clone(), location))
+            .map(|_| ())
     }
 }

@@ -59,6 +59,7 @@ impl Drop for WaitLease {
 }
 
 impl WaitLease {
+    /// Begins the wait with the first poll, and gives its answer.
     pub(super) fn poll(
         &mut self,
         context: &mut Context<'_>,
@@ -189,7 +190,9 @@ impl<T> SignalWait<T> {
                     Poll::Pending
                 }
             },
-            Poll::Ready(Delivery::Elapsed | Delivery::SleepEnded | Delivery::Step(_)) => Poll::Ready(None),
+            Poll::Ready(Delivery::Elapsed | Delivery::SleepEnded | Delivery::Step(_) | Delivery::Passed) => {
+                Poll::Ready(None)
+            }
         }
     }
 }

@@ -18,16 +18,17 @@
 //! # Checkpoints that are gone
 //!
 //! In the place of one stands its path. Its recorded end is waited for and thrown away, so that what the code did by
-//! itself after it stays in its segment. If it was dropped, it never ends, as before. If it has neither, it is passed at
-//! once, and whatever the journal has of it counts for nothing. Nothing is recorded for its path from then on, so each
-//! replay finds the same.
+//! itself after it stays in its segment. If it was dropped, it never ends, as before. If it has neither, whatever the
+//! journal has of it counts for nothing, and it is passed as soon as the poll that reached it is over, so that all
+//! branches beside it have been reached too. Nothing is recorded of that, since it depends on nothing else: what the code
+//! does by itself then stands in the segment of that poll, and each replay finds the same.
 
-use super::Machine;
-use super::checkpoint::{OpenNo, OpenState};
+use super::checkpoint::{Delivery, OpenNo, OpenState};
 use super::event::{CheckpointKind, EventKind};
 use super::path::{Location, Path};
 use super::replay::CommandKey;
-use std::collections::BTreeMap;
+use super::{Machine, Next};
+use std::collections::{BTreeMap, BTreeSet};
 
 #[cfg(test)]
 mod tests;
@@ -40,6 +41,8 @@ pub(super) struct Changes {
     bodies_may_have_run: bool,
     /// How checkpoints go on in what is replayed; looked up when the first that is gone is reached.
     fates: Option<BTreeMap<(CheckpointKind, Path), Fate>>,
+    /// Checkpoints that are gone and are passed before anything else is delivered.
+    passing: BTreeSet<OpenNo>,
 }
 
 /// What the rest of a journal has of a checkpoint.
@@ -55,6 +58,15 @@ impl Changes {
         self.bodies_may_have_run = false;
         self.fates = None;
     }
+
+    pub(super) fn is_passing(&self) -> bool {
+        !self.passing.is_empty()
+    }
+
+    /// Whether this was on the list of those that are passed next.
+    pub(super) fn forget(&mut self, open: OpenNo) -> bool {
+        self.passing.remove(&open)
+    }
 }
 
 impl Machine {
@@ -69,7 +81,7 @@ impl Machine {
             return *known;
         }
         let key = CommandKey::Change(id.to_owned());
-        let is_new_ground = self.is_replayed() && !self.changes.bodies_may_have_run;
+        let is_new_ground = self.replay.is_empty() && self.expected.is_empty() && !self.changes.bodies_may_have_run;
         let applies = is_new_ground || self.expected.contains_key(&key);
         if applies {
             self.command(key, EventKind::Patched { id: id.to_owned() }, location);
@@ -84,8 +96,8 @@ impl Machine {
         self.changes.answers.insert(id, true);
     }
 
-    /// The place of a checkpoint that is gone was reached. `None`: it is passed at once.
-    pub(crate) fn open_removed(&mut self, kind: CheckpointKind, path: Path, location: Location) -> Option<OpenNo> {
+    /// The place of a checkpoint that is gone was reached.
+    pub(crate) fn open_removed(&mut self, kind: CheckpointKind, path: Path, location: Location) -> OpenNo {
         let began = match kind {
             CheckpointKind::Step => None,
             CheckpointKind::Sleep => Some(CommandKey::Sleep(path.clone())),
@@ -94,17 +106,26 @@ impl Machine {
         if let Some(began) = began {
             self.expected.remove(&began);
         }
-        match self.fate(kind, &path) {
-            Some(Fate::Ends | Fate::IsDropped) => Some(self.insert(kind, path, location, OpenState::Removed)),
-            Some(Fate::Goes) => {
-                self.replay
-                    .retain(|(_, event)| event.kind.checkpoint() != Some((kind, &path)));
-                // What this code did by itself when it passed here before may come right after what was in between.
-                self.lay_out_segment();
-                None
-            }
-            None => None,
+        let fate = self.fate(kind, &path);
+        if fate == Some(Fate::Goes) {
+            self.replay
+                .retain(|(_, event)| event.kind.checkpoint() != Some((kind, &path)));
+            // What this code did by itself when it passed here before may come right after what was in between.
+            self.lay_out_segment();
         }
+        let open = self.insert(kind, path, location, OpenState::Removed);
+        match fate {
+            Some(Fate::Ends | Fate::IsDropped) => {}
+            Some(Fate::Goes) | None => _ = self.changes.passing.insert(open),
+        }
+        open
+    }
+
+    /// A checkpoint that is gone is passed, if one was reached that has no end.
+    pub(super) fn pass_removed(&mut self) -> Option<Next> {
+        let open = self.changes.passing.pop_first()?;
+        self.answer(open, Delivery::Passed);
+        Some(Next::Deliver(open))
     }
 
     /// Whether this is about a checkpoint that is gone, and neither its end nor its drop.
@@ -126,7 +147,7 @@ impl Machine {
     }
 
     fn fate(&mut self, kind: CheckpointKind, path: &Path) -> Option<Fate> {
-        if self.is_replayed() {
+        if self.replay.is_empty() && self.expected.is_empty() {
             return None;
         }
         if self.expected.contains_key(&CommandKey::Drop(kind, path.clone())) {

@@ -90,6 +90,8 @@ pub(crate) enum Delivery {
     SleepEnded,
     Signal(Payload),
     Elapsed,
+    /// Of a checkpoint that is gone, and of which nothing counts.
+    Passed,
 }
 
 /// What a step's future must do.
@@ -233,6 +235,7 @@ impl Machine {
         };
         match state {
             OpenState::Answered(_) => {}
+            OpenState::Removed if self.changes.forget(open) => {}
             OpenState::Step { .. } | OpenState::Sleep { .. } | OpenState::Wait { .. } | OpenState::Removed => {
                 let command = EventKind::Dropped {
                     checkpoint: path.clone(),

@@ -71,6 +71,15 @@ impl Fault {
         Self::divergence(&recorded, &format!("{command}, at {location}"), &remedy(command))
     }
 
+    /// The code did something by itself where the journal has a change that it does not know.
+    pub(super) fn unknown_change(place: usize, change: &EventKind, command: &EventKind, location: Location) -> Self {
+        Self::divergence(
+            &recorded(place, change),
+            &format!("{command}, at {location}"),
+            &remedy(change),
+        )
+    }
+
     pub(super) fn returned_early(place: usize, kind: &EventKind) -> Self {
         Self::divergence(&recorded(place, kind), "the workflow returned", &remedy(kind))
     }

@@ -86,8 +86,7 @@ pub(crate) enum EventKind {
     Cancelled { reason: String },
     /// 18. The instance runs the code after this change.
     Patched { id: String },
-    /// 19. Always the second event, if it is there: the behaviour of the engine that the instance was started with. Without
-    /// it the number is 1.
+    /// 19. Always the second event: the engine behaviour that the instance was started with. If it is not there, the first.
     Behaviour { number: u32 },
 }
 

@@ -168,7 +168,7 @@ impl Machine {
 
     /// Whether the journal is used up, and the code repeated all of it.
     pub(crate) fn is_replayed(&self) -> bool {
-        self.replay.is_empty() && self.expected.is_empty()
+        self.replay.is_empty() && self.expected.is_empty() && !self.changes.is_passing()
     }
 
     /// Why the instance must stop, once there is a reason. It never goes away.
@@ -185,6 +185,9 @@ impl Machine {
     pub(crate) fn next(&mut self, now: Timestamp, chance: u32) -> Next {
         if self.fault.is_some() {
             return Next::Idle;
+        }
+        if let Some(next) = self.pass_removed() {
+            return next;
         }
         if !self.is_replayed() {
             return self.next_recorded();

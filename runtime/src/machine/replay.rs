@@ -70,7 +70,7 @@ impl Machine {
             self.append(self.now, command);
         } else if let Some((place, change)) = self.unclaimed_change() {
             // The code goes another way because it does not know the change.
-            self.set_fault(Fault::unclaimed(place, change, &self.open));
+            self.set_fault(Fault::unknown_change(place, change, &command, location));
         } else {
             self.set_fault(Fault::unrecorded_command(&command, location, self.replay.front()));
         }

@@ -33,8 +33,16 @@ fn attempt_failed(step: &str) -> EventKind {
     }
 }
 
-fn removed(machine: &mut Machine, kind: CheckpointKind, path: &str) -> Option<OpenNo> {
+fn removed(machine: &mut Machine, kind: CheckpointKind, path: &str) -> OpenNo {
     machine.open_removed(kind, path.into(), here())
+}
+
+/// Nothing of it counts: it is passed before anything else is delivered.
+fn passed(machine: &mut Machine, kind: CheckpointKind, path: &str) {
+    let open = removed(machine, kind, path);
+    assert!(!machine.is_replayed(), "replay is not over before it is passed");
+    assert_eq!(machine.next(at(9), 0), Next::Deliver(open));
+    assert_eq!(machine.take(open), Some(Delivery::Passed));
 }
 
 /// The code `a; if patched!("c")`, up to there.
@@ -206,7 +214,7 @@ fn a_retired_change_takes_its_record_and_makes_none() {
 #[test]
 fn a_step_that_is_gone_passes_its_recorded_end() {
     let mut machine = given(vec![attempt_failed("pack"), succeeded("pack"), began("nap")]);
-    let pack = removed(&mut machine, CheckpointKind::Step, "pack").expect("it has an end");
+    let pack = removed(&mut machine, CheckpointKind::Step, "pack");
     assert_eq!(machine.next(at(9), 0), Next::Quiet);
     assert_eq!(machine.step_view(pack), StepView::Wait);
     assert_eq!(machine.next_due(), None, "no attempt is due");
@@ -235,7 +243,7 @@ fn a_step_that_is_gone_and_has_not_ended_is_passed_at_once_and_leaves_nothing_ru
             machine.bodies_may_have_run();
             let a = step(&mut machine, "a");
             assert_eq!(machine.next(at(9), 0), Next::Deliver(a));
-            assert_eq!(removed(&mut machine, CheckpointKind::Step, "pack"), None);
+            passed(&mut machine, CheckpointKind::Step, "pack");
             machine.open_sleep("nap".into(), here(), at(50));
             assert_eq!(machine.next(at(9), 0), Next::Idle);
             machine.resume(true, at(9));
@@ -251,13 +259,13 @@ fn a_step_that_is_gone_and_has_not_ended_is_passed_at_once_and_leaves_nothing_ru
 #[test]
 fn a_sleep_that_is_gone_takes_its_beginning_whether_it_ended_or_not() {
     let mut machine = given(vec![began("nap")]);
-    assert_eq!(removed(&mut machine, CheckpointKind::Sleep, "nap"), None);
+    passed(&mut machine, CheckpointKind::Sleep, "nap");
     assert_eq!(machine.next(at(99), 0), Next::Idle);
     assert_eq!((machine.fault(), machine.next_due()), (None, None));
 
     let ended = EventKind::SleepEnded { sleep: "nap".into() };
     let mut machine = given(vec![began("nap"), ended]);
-    let nap = removed(&mut machine, CheckpointKind::Sleep, "nap").expect("it has an end");
+    let nap = removed(&mut machine, CheckpointKind::Sleep, "nap");
     assert_eq!(machine.next(at(99), 0), Next::Deliver(nap));
     assert_eq!(machine.take(nap), Some(Delivery::SleepEnded));
 }
@@ -280,13 +288,13 @@ fn a_signal_wait_that_is_gone_takes_its_records_and_leaves_signals_that_come_to_
         payload: Payload::default(),
     };
     let mut machine = given(vec![begun.clone(), set_aside.clone(), received]);
-    let go = removed(&mut machine, CheckpointKind::Signal, "go").expect("it has an end");
+    let go = removed(&mut machine, CheckpointKind::Signal, "go");
     assert_eq!(machine.next(at(9), 0), Next::Quiet);
     assert_eq!(machine.next(at(9), 0), Next::Deliver(go));
 
     let unread = vec![signal(1, "go", 7)];
     let mut machine = Machine::new(journal(vec![begun, set_aside]), unread, 2).expect("a start");
-    assert_eq!(removed(&mut machine, CheckpointKind::Signal, "go"), None);
+    passed(&mut machine, CheckpointKind::Signal, "go");
     let next = machine.open_wait("go#1".into(), here(), "go", None, any);
     assert_eq!(machine.next(at(9), 0), Next::Deliver(next));
     assert_eq!(machine.take(next), Some(Delivery::Signal(Payload(vec![7]))));
@@ -300,7 +308,7 @@ fn what_is_gone_and_lost_a_race_loses_it_again() {
     };
     let ended = EventKind::SleepEnded { sleep: "nap".into() };
     let mut machine = given(vec![began("nap"), ended, dropped.clone(), succeeded("b")]);
-    let pack = removed(&mut machine, CheckpointKind::Step, "pack").expect("the journal decides the race");
+    let pack = removed(&mut machine, CheckpointKind::Step, "pack");
     let nap = machine.open_sleep("nap".into(), here(), at(50));
     assert_eq!(machine.next(at(99), 0), Next::Deliver(nap));
     machine.dropped(pack);
@@ -309,16 +317,52 @@ fn what_is_gone_and_lost_a_race_loses_it_again() {
     assert_eq!(machine.fault(), None);
 
     let mut machine = given(vec![dropped]);
-    let pack = removed(&mut machine, CheckpointKind::Step, "pack").expect("dropped in the poll that reached it");
+    let pack = removed(&mut machine, CheckpointKind::Step, "pack");
     machine.dropped(pack);
+    assert!(machine.is_replayed(), "it was dropped in the poll that reached it");
+}
+
+#[test]
+fn what_is_gone_is_passed_after_the_branches_beside_it_were_reached() {
+    let mut machine = given(vec![attempt_failed("pack"), began("nap")]);
+    machine.bodies_may_have_run();
+    let pack = removed(&mut machine, CheckpointKind::Step, "pack");
+    let nap = machine.open_sleep("nap".into(), here(), at(60));
+    assert!(!machine.patched("c", here()));
+    assert_eq!(
+        machine.next(at(99), 0),
+        Next::Deliver(pack),
+        "before anything recorded or new"
+    );
+    machine.dropped(nap);
+    let b = step(&mut machine, "b");
     assert!(machine.is_replayed());
+    machine.resume(true, at(9));
+    assert_eq!(machine.next(at(9), 0), Next::Idle);
+    let kinds = committed(&mut machine);
+    assert!(
+        matches!(&kinds[..], [EventKind::Dropped { .. }, EventKind::AttemptInterrupted { step, .. }] if step.as_str() == "b"),
+        "{kinds:?}"
+    );
+    assert_eq!(machine.release_sealed(at(9)), [b]);
+}
+
+#[test]
+fn what_is_gone_and_is_dropped_before_it_is_passed_leaves_nothing() {
+    let mut machine = given(vec![]);
+    assert!(machine.patched("c", here()));
+    let pack = removed(&mut machine, CheckpointKind::Step, "pack");
+    assert!(machine.patched("d", here()), "a branch beside it is on new ground");
+    machine.dropped(pack);
+    assert_eq!(machine.next(at(9), 0), Next::Idle);
+    assert_eq!(committed(&mut machine).len(), 2);
 }
 
 #[test]
 fn what_was_never_reached_is_passed_and_other_paths_are_left_alone() {
     let mut machine = given(vec![succeeded("pack#1"), attempt_failed("pack(a)")]);
-    assert_eq!(removed(&mut machine, CheckpointKind::Step, "pack"), None);
-    assert_eq!(removed(&mut machine, CheckpointKind::Sleep, "pack#1"), None);
+    passed(&mut machine, CheckpointKind::Step, "pack");
+    passed(&mut machine, CheckpointKind::Sleep, "pack#1");
     let (second, keyed) = (step(&mut machine, "pack#1"), step(&mut machine, "pack(a)"));
     assert_eq!(machine.next(at(9), 0), Next::Deliver(second));
     assert_eq!(machine.next(at(9), 0), Next::Quiet);

@@ -353,12 +353,12 @@ impl Place {
         let clock = &self.world.clock;
         self.begin(old, async |runtime| {
             let seen = runtime.ask("a").await;
-            // Only what waits at rest is on disk.
-            let is_there = seen.status == Status::Waiting && seen.waiting_for.iter().any(fits);
-            if !is_there && let Some(due) = clock.next_due() {
+            let fits = seen.waiting_for.iter().any(fits);
+            if !fits && let Some(due) = clock.next_due() {
                 clock.set(due.max(clock.now()));
             }
-            is_there
+            // Only what waits at rest is on disk.
+            fits && seen.status == Status::Waiting
         })
         .await;
     }

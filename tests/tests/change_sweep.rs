@@ -78,6 +78,7 @@ async fn packs(watch: &Watch) -> Result<u32, BoxError> {
 #[workflow(name = "swept")]
 async fn old(watch: &Watch) -> Result<u32, BoxError> {
     let mut sum = step!("first", watch.body("first", None, 1)).await?;
+    sum += step!("early", watch.body("early", None, 1)).await?;
     sleep!("nap", secs(10)).await;
     sum += step!("second", watch.body("second", None, 1)).await?;
     let (third, go) = join!(step!("third", watch.body("third", None, 1)), async {
@@ -99,10 +100,16 @@ async fn old(watch: &Watch) -> Result<u32, BoxError> {
 /// Places of all kinds: behind a step, behind a sleep, in a branch, instead of a step, behind a wait without a trace.
 #[workflow(name = "swept")]
 async fn new(watch: &Watch) -> Result<u32, BoxError> {
-    let mut sum = step!("first", watch.body("first", None, 1)).await?;
-    if patched!("behind first") {
-        sum += step!("checked", watch.body("checked", Some("behind first"), 100)).await?;
+    let mut sum = 0;
+    if patched!("at the start") {
+        sum += step!("begun", watch.body("begun", Some("at the start"), 10)).await?;
     }
+    sum += step!("first", watch.body("first", None, 1)).await?;
+    sum += if patched!("behind first") {
+        step!("earlier", watch.body("earlier", Some("behind first"), 101)).await?
+    } else {
+        step!("early", watch.body("early", None, 1)).await?
+    };
     sleep!("nap", secs(10)).await;
     if patched!("behind nap") {
         sum += 1_000;
@@ -126,6 +133,9 @@ async fn new(watch: &Watch) -> Result<u32, BoxError> {
     };
     removed!("pack").await;
     removed!(sleep "rest").await;
+    if patched!("before free") {
+        sum += step!("aired", watch.body("aired", Some("before free"), 10_000_000)).await?;
+    }
     let free: u32 = signal!("free").await;
     if patched!("behind free") {
         sum += step!("freed", watch.body("freed", Some("behind free"), 1_000_000)).await?;
@@ -135,16 +145,21 @@ async fn new(watch: &Watch) -> Result<u32, BoxError> {
 }
 
 /// What each change adds to the result.
-const CHANGES: [(&str, u32); 5] = [
+const CHANGES: [(&str, u32); 7] = [
+    ("at the start", 10),
     ("behind first", 100),
     ("behind nap", 1_000),
     ("in a branch", 10_000),
     ("instead", 100_000),
     ("behind free", 1_000_000),
+    ("before free", 10_000_000),
 ];
 
 /// What an instance gives that knows no change.
-const OLD: u32 = 1 + 1 + 1 + 5 + 1 + 7;
+const OLD: u32 = 1 + 1 + 1 + 1 + 5 + 1 + 7;
+
+/// What one gives that knows them all.
+const NEW: u32 = OLD + 11_111_110;
 
 #[derive(Clone)]
 struct World {
@@ -247,8 +262,10 @@ impl World {
             result == expected || ended_under_old_code,
             "{how}: {result}, and {expected} is recorded: {lines:#?}"
         );
-        let both = self.watch.has_begun("replaced") && self.watch.has_begun("replacement");
-        assert!(!both, "{how}: one replaces the other: {lines:#?}");
+        for (before, after) in [("early", "earlier"), ("replaced", "replacement")] {
+            let both = self.watch.has_begun(before) && self.watch.has_begun(after);
+            assert!(!both, "{how}: {after} replaces {before}: {lines:#?}");
+        }
     }
 }
 
@@ -276,7 +293,7 @@ const PARKING: [Duration; 2] = [secs(1), Duration::ZERO];
 
 #[test]
 fn a_deploy_after_a_crash_at_any_commit_and_a_crash_at_any_commit_after_it_tell_one_story() {
-    let (before, after) = (commits_of(old, OLD), commits_of(new, OLD + 1_111_100));
+    let (before, after) = (commits_of(old, OLD), commits_of(new, NEW));
     let mut results = BTreeSet::new();
     for park_after in PARKING {
         for first in deaths(before) {
@@ -300,7 +317,7 @@ fn a_deploy_after_a_crash_at_any_commit_and_a_crash_at_any_commit_after_it_tell_
 
 #[test]
 fn an_instance_that_was_started_under_the_new_code_gives_the_same_after_a_crash_at_any_commit() {
-    let expected = OLD + 1_111_100;
+    let expected = NEW;
     let commits = commits_of(new, expected);
     for park_after in PARKING {
         for first in deaths(commits) {

@@ -92,6 +92,30 @@ use names::Names;
 ///
 /// # Changing it while instances are in flight
 ///
+/// An instance goes through the code again on replay, and must come to the checkpoints that it has recorded. What lies
+/// behind all of them may change as you like. Where code and journal disagree, the instance is quarantined before any body
+/// runs, and goes on with code that fits. For the rest there are three ways:
+///
+/// - **A new version.** Register the old function and the new one with `version = 2` and the same `name`. Each instance
+///   stays on the version that it was started with, and waits as `WaitingForCode` where that is not registered. When the
+///   last one of the old has ended, so may its function. This needs no further rules: take it for large changes, and for
+///   those that replace the very first steps.
+/// - **A change in place:** `if patched!("reserve first") { … }`, with the old code in `else` if there is any. Instances
+///   that come there later run the new code, those that are past it the old. See [`patched!`], and [`retired!`] for when
+///   the old code goes.
+/// - **A checkpoint that is gone:** [`removed!`] in its place lets instances pass that have it in their journal.
+///
+/// | a change | needs |
+/// |---|---|
+/// | a new checkpoint behind everything that is recorded, another body, other retries, another error text | nothing |
+/// | a new or moved checkpoint, another name or key, another kind, a block or call around it, `random!()`, `uuid!()` | `patched!` or a version |
+/// | a checkpoint that is gone | `removed!`, `patched!` or a version |
+/// | another result type, another input type | one that reads what is stored; else a new name behind `patched!`, or a version |
+/// | another duration of a sleep, a timeout or a back-off | nothing: what has begun keeps its instant |
+///
+/// Once an instance has recorded that it runs the code after a change, code from before the change does not fit it any
+/// more: putting it back quarantines the instance until the new code returns.
+///
 /// A recorded result is found by its name, within the function call or block that it is in. Calls of the same
 /// `#[durable]` function in one function are told apart by their order, and so are the rounds of a step in a loop. So a
 /// call that is inserted before another, or an item that is put in front of a list, is handed the recorded results of
@@ -176,7 +200,7 @@ fn outside(kind: Kind) -> proc_macro2::TokenStream {
             "take the value before the step and use it inside; or draw it in the step by ordinary means, which are all allowed there"
         }
         Kind::Patched => {
-            "ask before the step and use the answer inside; in a function of your own, mark it with `#[durable]` or pass it the answer"
+            "ask before the step and use the answer in it; mark a function of your own with `#[durable]`, or pass it the answer"
         }
         _ => "move it into the workflow's own code, or mark the function it is in with `#[durable]`",
     };

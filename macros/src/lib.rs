@@ -360,9 +360,10 @@ checkpoints! {
     /// for the next wait of its name.
     ///
     /// It gives a `Removed`, which has the option `.key(…)`: the key that the checkpoint had. It stands in the same block
-    /// and at the same turn among those of its name. In a race it is the first to end, unless the race is decided already.
-    /// In a branch beside others, what follows it may come sooner than it did: if that is a sleep, a wait with a timeout
-    /// or chance, an instance that was in the middle of the checkpoint may be quarantined; give that a new `version`.
+    /// and at the same turn among those of its name.
+    ///
+    /// In a race it ends before anything else can, unless the journal knows another winner already. An instance that has
+    /// recorded part of another branch, and no winner, is quarantined; give the removal of a branch a new `version`.
     ///
     /// When all instances that were started with the checkpoint have ended, the line can go.
     removed Removed;

@@ -22,9 +22,12 @@
 //! journal has of it counts for nothing, and it is passed as soon as the poll that reached it is over, so that all
 //! branches beside it have been reached too. Nothing is recorded of that, since it depends on nothing else: what the code
 //! does by itself then stands in the segment of that poll, and each replay finds the same.
+//!
+//! Beside other branches, an instance may have stood before such a checkpoint while the journal went on. What the code does
+//! by itself right behind it then comes late: it is recorded at the end of the journal, and found there from then on.
 
 use super::checkpoint::{Delivery, OpenNo, OpenState};
-use super::event::{CheckpointKind, EventKind};
+use super::event::{CheckpointKind, Event, EventKind};
 use super::path::{Location, Path};
 use super::replay::CommandKey;
 use super::{Machine, Next};
@@ -43,6 +46,8 @@ pub(super) struct Changes {
     fates: Option<BTreeMap<(CheckpointKind, Path), Fate>>,
     /// Checkpoints that are gone and are passed before anything else is delivered.
     passing: BTreeSet<OpenNo>,
+    /// One was passed, and nothing has been delivered since.
+    has_just_passed: bool,
 }
 
 /// What the rest of a journal has of a checkpoint.
@@ -57,6 +62,15 @@ impl Changes {
     pub(super) fn replay_is_over(&mut self) {
         self.bodies_may_have_run = false;
         self.fates = None;
+        self.something_is_delivered();
+    }
+
+    pub(super) fn something_is_delivered(&mut self) {
+        self.has_just_passed = false;
+    }
+
+    pub(super) fn has_just_passed(&self) -> bool {
+        self.has_just_passed
     }
 
     pub(super) fn is_passing(&self) -> bool {
@@ -124,8 +138,22 @@ impl Machine {
     /// A checkpoint that is gone is passed, if one was reached that has no end.
     pub(super) fn pass_removed(&mut self) -> Option<Next> {
         let open = self.changes.passing.pop_first()?;
+        self.changes.has_just_passed = true;
         self.answer(open, Delivery::Passed);
         Some(Next::Deliver(open))
+    }
+
+    /// What the code does right behind a checkpoint that is gone, while the journal goes on: as [`Machine::command`].
+    pub(super) fn late_command(&mut self, key: &CommandKey, command: EventKind) -> Option<EventKind> {
+        let is_it = |(_, event): &(usize, Event)| CommandKey::of(&event.kind).as_ref() == Some(key);
+        match self.replay.iter().position(is_it) {
+            Some(place) => self.replay.remove(place).map(|(_, event)| event.kind),
+            None => {
+                let last = self.replay.back().map_or(self.now, |(_, event)| event.at);
+                self.append(last, command);
+                None
+            }
+        }
     }
 
     /// Whether this is about a checkpoint that is gone, and neither its end nor its drop.

@@ -68,6 +68,8 @@ impl Machine {
         }
         if self.replay.is_empty() {
             self.append(self.now, command);
+        } else if self.changes.has_just_passed() {
+            return self.late_command(&key, command);
         } else if let Some((place, change)) = self.unclaimed_change() {
             // The code goes another way because it does not know the change.
             self.set_fault(Fault::unknown_change(place, change, &command, location));
@@ -86,6 +88,7 @@ impl Machine {
             return Next::Idle;
         };
         self.now = event.at;
+        self.changes.something_is_delivered();
         self.lay_out_segment();
         match event.kind.checkpoint() {
             None => {

@@ -457,6 +457,57 @@ async fn removed_steps_with_keys_are_passed_one_by_one() {
     assert_eq!(place.finish(new).await, (3, vec!["pack".to_owned(); 3]));
 }
 
+async fn packs(gate: &Gate, ledger: &Ledger, item: &str) -> Done {
+    if item == "x" {
+        return ledger.work("pack x", 1).await;
+    }
+    held(gate, ledger, "held").await
+}
+
+/// Some items have been packed and dry, others were being packed when the process ended.
+#[tokio::test]
+async fn a_fan_out_goes_on_from_where_each_item_was() {
+    #[workflow(name = "fan out")]
+    async fn old(ledger: &Ledger, gate: &Gate) -> Done {
+        let dried = map_concurrent(["x", "y", "z", "late"], 3, |item| async move {
+            step!("pack", packs(gate, ledger, item)).key(item).await?;
+            sleep!("dry", secs(10)).await;
+            step!("ship", ledger.work("ship", 1)).await
+        })
+        .await?;
+        Ok(dried.into_iter().sum())
+    }
+    #[workflow(name = "fan out")]
+    async fn new(ledger: &Ledger) -> Done {
+        let dried = map_concurrent(["x", "y", "z", "late"], 3, |item| async move {
+            removed!("pack").key(item).await;
+            sleep!("dry", secs(10)).await;
+            step!("ship", ledger.work("ship", 1)).await
+        })
+        .await?;
+        Ok(dried.into_iter().sum())
+    }
+    let place = Place::default();
+    place
+        .begin(old, async |runtime| {
+            let lines = runtime.lines("a").await;
+            place.gate.held() == 2 && lines.iter().any(|line| line.contains("dry` began"))
+        })
+        .await;
+    for _ in 0..2 {
+        // Every look replays what the one before recorded.
+        let runtime = place.deploy(new).await;
+        until(async || runtime.ask("a").await.status == Status::Waiting).await;
+        let lines = runtime.lines("a").await;
+        assert_eq!(
+            lines.iter().filter(|line| line.contains("dry` began")).count(),
+            3,
+            "{lines:?}"
+        );
+    }
+    assert_eq!(place.finish(new).await, (4, vec!["ship".to_owned(); 4]));
+}
+
 #[tokio::test]
 async fn a_removed_step_that_had_lost_a_race_does_not_win_it_now() {
     #[workflow(name = "racer")]

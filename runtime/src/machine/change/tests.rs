@@ -347,6 +347,38 @@ fn what_is_gone_is_passed_after_the_branches_beside_it_were_reached() {
     assert_eq!(machine.release_sealed(at(9)), [b]);
 }
 
+/// Items of a fan-out: `x` has been packed and dries, `y` was being packed.
+#[test]
+fn what_the_code_does_behind_something_that_is_gone_comes_late_where_the_journal_has_gone_on() {
+    let mut journal = vec![succeeded("pack(x)"), began("dry(x)"), attempt_failed("other")];
+    for _ in 0..2 {
+        let mut machine = given(journal.clone());
+        let x = removed(&mut machine, CheckpointKind::Step, "pack(x)");
+        step(&mut machine, "other");
+        passed(&mut machine, CheckpointKind::Step, "pack(y)");
+        machine.open_sleep("dry(y)".into(), here(), at(30));
+        assert_eq!(machine.next(at(9), 0), Next::Deliver(x));
+        machine.open_sleep("dry(x)".into(), here(), at(60));
+        while machine.next(at(9), 0) != Next::Idle {}
+        assert_eq!(machine.fault(), None);
+        assert_eq!(machine.next_due(), Some(at(30)), "the recorded instant");
+        let late = machine.seal().events;
+        assert!(late.iter().all(|event| event.at == at(3)), "after what is recorded");
+        journal.extend(late.into_iter().map(|event| event.kind));
+    }
+    assert_eq!(journal.len(), 4, "recorded once");
+
+    let mut machine = given(vec![succeeded("a"), succeeded("b")]);
+    passed(&mut machine, CheckpointKind::Step, "pack");
+    let a = step(&mut machine, "a");
+    assert_eq!(machine.next(at(9), 0), Next::Deliver(a));
+    machine.open_sleep("new".into(), here(), at(30));
+    assert!(
+        machine.fault().is_some(),
+        "what comes after another event is as exact as ever"
+    );
+}
+
 #[test]
 fn what_is_gone_and_is_dropped_before_it_is_passed_leaves_nothing() {
     let mut machine = given(vec![]);

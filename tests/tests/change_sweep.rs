@@ -144,6 +144,51 @@ async fn new(watch: &Watch) -> Result<u32, BoxError> {
     Ok(sum)
 }
 
+/// Items beside each other: some have been packed, some were being packed, some come later.
+#[workflow(name = "fan")]
+async fn old_fan(watch: &Watch) -> Result<u32, BoxError> {
+    let shipped = map_concurrent(0..ITEMS, 2, |item| async move {
+        step!("pack", watch.body("pack", None, 1)).key(item).await?;
+        sleep!("dry", secs(10)).await;
+        step!("ship", watch.body(SHIP[item], None, 1)).key(item).await
+    })
+    .await?;
+    Ok(shipped.into_iter().sum())
+}
+
+#[workflow(name = "fan")]
+async fn new_fan(watch: &Watch) -> Result<u32, BoxError> {
+    let shipped = map_concurrent(0..ITEMS, 2, |item| async move {
+        removed!("pack").key(item).await;
+        let wrapped = patched!("wrapped");
+        if wrapped {
+            step!("wrap", watch.body(WRAP[item], Some("wrapped"), 1))
+                .key(item)
+                .await?;
+        }
+        sleep!("dry", secs(10)).await;
+        step!("ship", watch.body(SHIP[item], None, 1 + u32::from(wrapped)))
+            .key(item)
+            .await
+    })
+    .await?;
+    Ok(shipped.into_iter().sum())
+}
+
+const ITEMS: usize = 4;
+const SHIP: [&str; ITEMS] = [
+    "map[0]/{0}/ship(0)",
+    "map[1]/{0}/ship(1)",
+    "map[2]/{0}/ship(2)",
+    "map[3]/{0}/ship(3)",
+];
+const WRAP: [&str; ITEMS] = [
+    "map[0]/{0}/wrap(0)",
+    "map[1]/{0}/wrap(1)",
+    "map[2]/{0}/wrap(2)",
+    "map[3]/{0}/wrap(3)",
+];
+
 /// What each change adds to the result.
 const CHANGES: [(&str, u32); 7] = [
     ("at the start", 10),
@@ -332,4 +377,39 @@ fn an_instance_that_was_started_under_the_new_code_gives_the_same_after_a_crash_
             }
         }
     }
+}
+
+#[test]
+fn a_fan_out_from_which_a_step_was_removed_goes_on_wherever_its_items_were() {
+    let count = |commits: &Arc<AtomicU64>| commits.load(Ordering::SeqCst);
+    let (before, after) = (Arc::default(), Arc::default());
+    World::new(secs(1))
+        .counting(old_fan, None, &before)
+        .expect("nothing crashes it");
+    World::new(secs(1))
+        .counting(new_fan, None, &after)
+        .expect("nothing crashes it");
+    let mut results = BTreeSet::new();
+    for park_after in PARKING {
+        for first in deaths(count(&before)) {
+            for second in deaths(count(&after)) {
+                let world = World::new(park_after);
+                let _ = world.live(old_fan, Some(first));
+                let _ = world.live(new_fan, Some(second));
+                let result = world.live(new_fan, None).expect("nothing crashes it");
+                let (how, lines) = (
+                    format!("{first:?}, then {second:?}, parked after {park_after:?}"),
+                    world.lines(),
+                );
+                assert_eq!(*world.watch.wrong.lock().unwrap(), Vec::<String>::new(), "{how}");
+                assert_eq!(journal::defects(&lines), Vec::<String>::new(), "{how}: {lines:#?}");
+                results.insert(result);
+            }
+        }
+    }
+    assert_eq!(
+        results,
+        BTreeSet::from([ITEMS as u32, 2 * ITEMS as u32]),
+        "all items are told the same"
+    );
 }

@@ -92,6 +92,30 @@ use steadfast_analysis::names::Names;
 ///
 /// # Changing it while instances are in flight
 ///
+/// An instance goes through the code again on replay, and must come to the checkpoints that it has recorded. What lies
+/// behind all of them may change as you like. Where code and journal disagree, the instance is quarantined before any body
+/// runs, and goes on with code that fits. For the rest there are three ways:
+///
+/// - **A new version.** Register the old function and the new one with `version = 2` and the same `name`. Each instance
+///   stays on the version that it was started with, and waits as `WaitingForCode` where that is not registered. When the
+///   last one of the old has ended, so may its function. This needs no further rules: take it for large changes, and for
+///   those that replace the very first steps.
+/// - **A change in place:** `if patched!("reserve first") { … }`, with the old code in `else` if there is any. Instances
+///   that come there later run the new code, those that are past it the old. See [`patched!`], and [`retired!`] for when
+///   the old code goes.
+/// - **A checkpoint that is gone:** [`removed!`] in its place lets instances pass that have it in their journal.
+///
+/// | a change | needs |
+/// |---|---|
+/// | a new checkpoint behind everything that is recorded, another body, other retries, another error text | nothing |
+/// | a new or moved checkpoint, another name or key, another kind, a block or call around it, `random!()`, `uuid!()` | `patched!` or a version |
+/// | a checkpoint that is gone | `removed!`, `patched!` or a version |
+/// | another result type, another input type | one that reads what is stored; else a new name behind `patched!`, or a version |
+/// | another duration of a sleep, a timeout or a back-off | nothing: what has begun keeps its instant |
+///
+/// Once an instance has recorded that it runs the code after a change, code from before the change does not fit it any
+/// more: putting it back quarantines the instance until the new code returns.
+///
 /// A recorded result is found by its name, within the function call or block that it is in. Calls of the same
 /// `#[durable]` function in one function are told apart by their order, and so are the rounds of a step in a loop. So a
 /// call that is inserted before another, or an item that is put in front of a list, is handed the recorded results of
@@ -187,6 +211,9 @@ fn outside(kind: Kind) -> proc_macro2::TokenStream {
         Kind::Now | Kind::Random | Kind::Uuid => {
             "take the value before the step and use it inside; or draw it in the step by ordinary means, which are all allowed there"
         }
+        Kind::Patched => {
+            "ask before the step and use the answer in it; mark a function of your own with `#[durable]`, or pass it the answer"
+        }
         _ => "move it into the workflow's own code, or mark the function it is in with `#[durable]`",
     };
     let message = message::OUTSIDE.render(&[kind.name(), remedy]);
@@ -273,4 +300,83 @@ checkpoints! {
     random Random;
     /// A fresh id, the same on replay: `let id: Uuid = uuid!()`.
     uuid Uuid;
+    /// Whether this instance runs the code after a change: for changes in place, while instances are in flight.
+    ///
+    /// ```
+    /// use steadfast::prelude::*;
+    /// # async fn charge(order: &str) -> Result<(), BoxError> { Ok(()) }
+    /// # async fn reserve(order: &str) -> Result<(), BoxError> { Ok(()) }
+    /// # #[workflow]
+    /// # async fn example(order: String) -> Result<(), BoxError> {
+    /// if patched!("reserve first") {
+    ///     step!("reserve", reserve(&order)).await?;
+    /// }
+    /// step!("charge", charge(&order)).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// It is a `bool`, and is not awaited. It is `true` for every instance that comes here for the first time, and that is
+    /// recorded. It is `false` for an instance that was past this place before the code had it: then something that came
+    /// after is recorded, or a step behind it may have been running when the process ended.
+    ///
+    /// An instance is asked once for each change, where it comes to the first `patched!` of that name, and stays with the
+    /// answer: in loops, in other places, in `#[durable]` functions. So the name of a change is used for one change only,
+    /// in all functions that instances of a workflow go through.
+    ///
+    /// A change that begins before anything is recorded asks too little: an instance whose very first steps were running
+    /// when the process ended has no trace of them, and counts as new. If these steps must not run beside what replaces
+    /// them, give the workflow a new `version`.
+    ///
+    /// When no instance from before the change is left, delete the old code and write [`retired!`] in the place of the first
+    /// `patched!`. The rules for changes are at [`macro@workflow`].
+    patched Patched;
+    /// Takes the record of a change whose old code is gone. It stands where the first [`patched!`] of that name stood.
+    ///
+    /// ```
+    /// use steadfast::prelude::*;
+    /// # async fn charge(order: &str) -> Result<(), BoxError> { Ok(()) }
+    /// # async fn reserve(order: &str) -> Result<(), BoxError> { Ok(()) }
+    /// # #[workflow]
+    /// # async fn example(order: String) -> Result<(), BoxError> {
+    /// retired!("reserve first");
+    /// step!("reserve", reserve(&order)).await?;
+    /// step!("charge", charge(&order)).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// It gives nothing, is not awaited, and records nothing. An instance from before the change that is still there is
+    /// quarantined, where its journal and the code part. When the instances that have the record have ended too, the line
+    /// can go.
+    retired Retired;
+    /// Stands where a checkpoint was that is gone: `removed!("pack").await` for a step,
+    /// `removed!(sleep "cooling off").await` and `removed!(signal "approval").await` for the others.
+    ///
+    /// ```
+    /// use steadfast::prelude::*;
+    /// # async fn charge(order: &str) -> Result<(), BoxError> { Ok(()) }
+    /// # async fn ship(order: &str) -> Result<(), BoxError> { Ok(()) }
+    /// # #[workflow]
+    /// # async fn example(order: String) -> Result<(), BoxError> {
+    /// step!("charge", charge(&order)).await?;
+    /// removed!("pack").await;
+    /// step!("ship", ship(&order)).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// An instance that has recorded how the checkpoint ended passes the record, and goes on where it was. All others pass
+    /// at once: nothing runs, nothing is recorded, and what they have recorded of its attempts counts for nothing. So a step
+    /// that was running when the process ended, even one that runs at most once, may have had its effect. A signal stays
+    /// for the next wait of its name.
+    ///
+    /// It gives a `Removed`, which has the option `.key(…)`: the key that the checkpoint had. It stands in the same block
+    /// and at the same turn among those of its name.
+    ///
+    /// In a race it ends before anything else can, unless the journal knows another winner already. An instance that has
+    /// recorded part of another branch, and no winner, is quarantined; give the removal of a branch a new `version`.
+    ///
+    /// When all instances that were started with the checkpoint have ended, the line can go.
+    removed Removed;
 }

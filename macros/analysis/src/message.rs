@@ -164,13 +164,13 @@ pub const VERSION_ZERO: Message = Message {
 
 pub const NAME_NOT_LITERAL: Message = Message {
     text: "the name of a {0} must be a string literal",
-    reason: "replay finds the recorded result by this name, so it may not depend on anything at run time",
+    reason: "replay finds what is recorded by this name, so it may not depend on anything at run time",
     remedy: "{1}",
 };
 
 pub const NAME_EMPTY: Message = Message {
     text: "the name of a {0} cannot be empty",
-    reason: "replay finds the recorded result by this name, and people read it in the history",
+    reason: "replay finds what is recorded by this name, and people read it in the history",
     remedy: "say what happens here, for example `\"charge the card\"`",
 };
 

@@ -47,6 +47,14 @@ pub(crate) fn expand(checkpoint: &Checkpoint, krate: &Krate, span: Span) -> Toke
             let random_in = call("random_in");
             quote_spanned!(span=> #random_in(#range))
         }
+        Checkpoint::Change { kind, id } => {
+            let change = call(kind.name());
+            quote_spanned!(span=> #change(#id))
+        }
+        Checkpoint::Removed { of, name } => {
+            let removed = call(&format!("removed_{}", of.name()));
+            quote_spanned!(span=> #removed(#name))
+        }
     }
 }
 

@@ -299,7 +299,7 @@ fn take_answer<B, T, E>(open: OpenNo, step: &Step<B, T, E>) -> Poll<Result<T, St
             }
         },
         Some(Delivery::Step(Err(error))) => Poll::Ready(Err(error)),
-        Some(Delivery::SleepEnded | Delivery::Signal(_) | Delivery::Elapsed) | None => Poll::Pending,
+        Some(Delivery::SleepEnded | Delivery::Signal(_) | Delivery::Elapsed | Delivery::Passed) | None => Poll::Pending,
     })
 }
 

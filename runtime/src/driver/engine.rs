@@ -173,11 +173,11 @@ impl Engine {
     }
 
     /// A new instance begins, from memory.
-    pub(crate) fn begin(self: &Arc<Self>, record: InstanceRecord, started: Event) {
+    pub(crate) fn begin(self: &Arc<Self>, record: InstanceRecord, journal: Vec<Event>) {
         let number = record.number;
         let loaded = Loaded {
             record,
-            journal: vec![started],
+            journal,
             signals: Vec::new(),
             batches: 1,
         };

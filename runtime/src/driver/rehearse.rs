@@ -7,7 +7,7 @@
 
 use super::code::{Code, States};
 use super::engine::Codes;
-use super::instance::read_journal;
+use super::instance::{may_have_run, read_journal};
 use super::silence::silenced;
 use super::turn::Turn;
 use crate::failure::panic_message;
@@ -128,7 +128,10 @@ fn instance(
 fn replay(stored: StoredInstance, code: &dyn Code, states: &States) -> Result<(), String> {
     let journal = read_journal(&stored.batches)?;
     let input = journal.first().and_then(Event::input).cloned().unwrap_or_default();
-    let machine = Machine::new(journal, stored.signals, stored.record.signals).map_err(|fault| fault.message)?;
+    let mut machine = Machine::new(journal, stored.signals, stored.record.signals).map_err(|fault| fault.message)?;
+    if may_have_run(stored.record.status, stored.batches.len() as u64) {
+        machine.bodies_may_have_run();
+    }
     let made = catch_unwind(AssertUnwindSafe(|| code.run(&input.0, states)));
     let future = made
         .map_err(|panic| format!("the workflow panicked: {}", panic_message(panic.as_ref())))?

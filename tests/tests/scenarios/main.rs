@@ -2,6 +2,7 @@
 //! when a test says so; dropping a runtime and opening the next is a restart.
 
 mod cancelling;
+mod changing;
 mod clock;
 mod commits;
 mod divergence;

@@ -53,7 +53,13 @@ const ASLEEP: usize = 20;
 /// Instances of `old` that sleep, one that has ended, and one of another workflow whose body runs.
 async fn in_flight(world: &World, ledger: &Ledger, gate: &Gate) {
     let runtime = world
-        .open(|runtime| runtime.workflow(old).workflow(other).state(ledger.clone()).state(gate.clone()))
+        .open(|runtime| {
+            runtime
+                .workflow(old)
+                .workflow(other)
+                .state(ledger.clone())
+                .state(gate.clone())
+        })
         .await;
     let ended = runtime.start(old, ()).id("ended").await.unwrap();
     world
@@ -77,10 +83,15 @@ async fn what_would_diverge_is_told_before_anything_moves() {
     let (world, ledger, gate) = (World::new(), Ledger::default(), Gate::default());
     in_flight(&world, &ledger, &gate).await;
     let bodies = ledger.count("charge");
-    let runtime = world.open(|runtime| runtime.workflow(inserted).state(ledger.clone())).await;
+    let runtime = world
+        .open(|runtime| runtime.workflow(inserted).state(ledger.clone()))
+        .await;
     let told = runtime.divergences();
     assert_eq!(told.len(), ASLEEP, "{told:?}");
-    assert_eq!((told[3].id.as_str(), told[3].workflow.as_str(), told[3].version), ("asleep 3", "order", 1));
+    assert_eq!(
+        (told[3].id.as_str(), told[3].workflow.as_str(), told[3].version),
+        ("asleep 3", "order", 1)
+    );
     assert!(told[3].reason.contains("`check`"), "{}", told[3].reason);
     // Nothing of them has moved: they sleep, and are quarantined only when they wake.
     assert_eq!(runtime.ask("asleep 3").await.status, Status::Waiting);
@@ -122,9 +133,7 @@ async fn only_instances_in_flight_of_workflows_that_changed_are_looked_at_and_on
     let loads = || world.store.counts().loads;
     // Unchanged: nothing is loaded but what is runnable, `other`, and only by the engine itself.
     let before = loads();
-    let runtime = world
-        .open(|runtime| runtime.workflow(old).state(ledger.clone()))
-        .await;
+    let runtime = world.open(|runtime| runtime.workflow(old).state(ledger.clone())).await;
     assert_eq!(loads(), before);
     drop(runtime);
     // Changed, and compatible: each that sleeps is loaded once, and none is told.

@@ -53,6 +53,12 @@ impl Observer for Checks<'_> {
             }
             Ok(Checkpoint::Group { kind, branches }) => self.width(*kind, mac, branches.len()),
             Ok(Checkpoint::Recorded { .. }) => {}
+            // One change may show in several places.
+            Ok(Checkpoint::Change { kind: _, id }) => self.change_id(id),
+            Ok(Checkpoint::Removed { of: Kind::Signal, name }) => {
+                self.name(Kind::Signal, name);
+            }
+            Ok(Checkpoint::Removed { of, name }) => self.unique_name(*of, name),
         }
     }
 }
@@ -78,6 +84,14 @@ impl Checks<'_> {
                 "it takes nothing or a range",
                 "write `random!(1..=6)` for a number in a range",
             ),
+            Kind::Patched | Kind::Retired => (
+                "a change has a name of its own, by which the journal remembers it",
+                "give only that name",
+            ),
+            Kind::Removed => (
+                "it stands for one checkpoint, told by what it was and by its name",
+                "give only the name for a step; write `sleep` or `signal` before it for the others",
+            ),
         };
         // Where syn stopped; at the macro's name if it wanted more than there is.
         let values = [kind.name(), kind.usage(), reason, remedy];
@@ -99,6 +113,15 @@ impl Checks<'_> {
             let values = [kind.name(), &literal.token().to_string(), in_a_loop];
             self.diagnostics.at(&literal, &message::NAME_REPEATED, &values);
         }
+    }
+
+    fn change_id(&mut self, id: &Expr) {
+        let Some(literal) = string_literal(id) else {
+            let values = ["change", "write it out here"];
+            self.diagnostics.at(id, &message::NAME_NOT_LITERAL, &values);
+            return;
+        };
+        check_name(&literal, "change", self.diagnostics);
     }
 
     /// The name if it is a good one.

@@ -13,7 +13,7 @@ use syn::visit::{self, Visit};
 use syn::{Block, Expr, Item, Label, Lifetime, Local, Macro, Pat, PatIdent, Stmt};
 
 use crate::graph::model::{Block as BlockNode, Exit, Node, Sequence};
-use crate::names::Names;
+use steadfast_analysis::names::Names;
 
 /// What `block` does, with everything left out that has no checkpoint in it.
 pub(crate) fn extract(block: &Block, names: &Names) -> Sequence {

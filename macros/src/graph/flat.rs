@@ -189,7 +189,7 @@ impl Flatten {
 
     fn past(&mut self, past: &Past, around: Around) -> usize {
         let (kind, word) = match past.kind {
-            PastKind::Removed => ("Removed", "removed"),
+            PastKind::Removed(_) => ("Removed", "removed"),
             PastKind::Retired => ("Retired", "retired"),
         };
         self.add(kind, &past.name, &format!("{word} {}", past.name), past.line, around)

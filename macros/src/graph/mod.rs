@@ -25,7 +25,7 @@ use syn::ItemFn;
 use syn::ext::IdentExt;
 
 use crate::args::{Args, Attribute};
-use crate::names::Names;
+use steadfast_analysis::names::Names;
 
 /// A picture with more nodes than that helps nobody. Its Mermaid text is still there.
 const PICTURE_NODES_MAX: usize = 150;

@@ -160,12 +160,13 @@ pub(crate) enum Exit {
 pub(crate) struct Past {
     pub(crate) kind: PastKind,
     pub(crate) name: String,
+    pub(crate) keyed: bool,
     pub(crate) line: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PastKind {
-    Removed,
+    Removed(PointKind),
     Retired,
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn shape(function: &ItemFn, args: &Args, structure: &[Node]) -> Strin
 
 /// `T` of `Result<T, E>`; any other type as it is written.
 fn value_of(output: &Type) -> String {
-    let Type::Path(path) = model::bare(output) else {
+    let Type::Path(path) = steadfast_analysis::bare(output) else {
         return text(output);
     };
     match path.path.segments.last() {
@@ -151,11 +151,14 @@ impl Shape {
                 self.depth -= 1;
             }
             Node::Past(past) => {
-                let word = match past.kind {
-                    PastKind::Removed => "removed",
-                    PastKind::Retired => "retired",
-                };
-                self.line(&format!("{word} {}", quoted(&past.name)));
+                let name = quoted(&past.name);
+                self.line(&match past.kind {
+                    PastKind::Removed(kind) => {
+                        let keyed = if past.keyed { " keyed" } else { "" };
+                        format!("removed {} {name}{keyed}", word(kind))
+                    }
+                    PastKind::Retired => format!("retired {name}"),
+                });
             }
             Node::Exit(Exit::Return { .. }) => self.line("return"),
             Node::Exit(Exit::Break(_)) => self.line("break"),
@@ -190,12 +193,7 @@ impl Shape {
 }
 
 fn point(point: &Point) -> String {
-    let word = match point.kind {
-        PointKind::Step => "step",
-        PointKind::Sleep => "sleep",
-        PointKind::Signal => "signal",
-    };
-    let mut line = format!("{word} {}", quoted(&point.name));
+    let mut line = format!("{} {}", word(point.kind), quoted(&point.name));
     if point.keyed {
         line.push_str(" keyed");
     }
@@ -207,6 +205,14 @@ fn point(point: &Point) -> String {
         line.push_str(gives);
     }
     line
+}
+
+fn word(kind: PointKind) -> &'static str {
+    match kind {
+        PointKind::Step => "step",
+        PointKind::Sleep => "sleep",
+        PointKind::Signal => "signal",
+    }
 }
 
 fn quoted(name: &str) -> String {

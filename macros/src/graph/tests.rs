@@ -180,7 +180,10 @@ fn patches_are_recognised_by_name() {
     ] {
         assert_eq!(shape(body), patched, "{body}");
     }
-    assert_eq!(shape(r#"removed!("a"); retired!("p");"#), "removed a\nretired p");
+    assert_eq!(
+        shape(r#"removed!("a").await; removed!(sleep "b").await; removed!(signal "c").key(k).await; retired!("p");"#),
+        "removed step a\nremoved sleep b\nremoved signal c keyed\nretired p"
+    );
     assert_eq!(shape(r#"if patched!("p") { x = 1; }"#), "patched p\n  new\n  old");
 }
 

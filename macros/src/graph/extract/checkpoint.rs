@@ -1,24 +1,33 @@
 //! Our macros, with the options that follow them.
 
+use proc_macro2::TokenTree;
 use syn::ext::IdentExt;
 use syn::visit::Visit;
 use syn::{Expr, ExprMethodCall, LitStr, Macro, UnOp};
 
-use crate::body::checkpoint::{Checkpoint, Kind};
-use crate::body::known::{self, Piece};
-use crate::check::body::string_literal;
 use crate::graph::extract::{Bound, Extract, last_name, line};
 use crate::graph::label::text;
 use crate::graph::model::{Exit, Node, Past, PastKind, Point, PointKind, Region, RegionKind};
+use steadfast_analysis::check::body::string_literal;
+use steadfast_analysis::code::checkpoint::{Checkpoint, Kind};
+use steadfast_analysis::code::known::{self, Piece};
 
-/// The string literal that a macro call begins with.
+/// The string literal that a macro call begins with, maybe after a word.
 fn first_name(mac: &Macro) -> Option<String> {
     let parse = |input: syn::parse::ParseStream<'_>| {
+        input.parse::<Option<syn::Ident>>()?;
         let name: LitStr = input.parse()?;
         input.parse::<proc_macro2::TokenStream>()?;
         Ok(name.value())
     };
     syn::parse::Parser::parse2(parse, mac.tokens.clone()).ok()
+}
+
+fn first_word(mac: &Macro) -> Option<String> {
+    match mac.tokens.clone().into_iter().next() {
+        Some(TokenTree::Ident(word)) => Some(word.to_string()),
+        _ => None,
+    }
 }
 
 /// The macro that a chain of methods begins with, and the methods in their order.
@@ -62,6 +71,10 @@ impl Extract<'_> {
         let Some(mac) = chain(value, &mut methods) else {
             return false;
         };
+        if last_name(mac) == "removed" {
+            self.past(mac, methods.iter().any(|method| method.method == "key"));
+            return true;
+        }
         let Some(kind) = Kind::of(&mac.path, self.names) else {
             return false;
         };
@@ -135,21 +148,30 @@ impl Extract<'_> {
         }));
     }
 
+    /// `retired!("…")`, and `removed!("…")`, which tells the kind of checkpoint if it was no step.
+    fn past(&mut self, mac: &Macro, keyed: bool) {
+        let kind = match (last_name(mac).as_str(), first_word(mac).as_deref()) {
+            ("retired", _) => PastKind::Retired,
+            (_, Some("sleep")) => PastKind::Removed(PointKind::Sleep),
+            (_, Some("signal")) => PastKind::Removed(PointKind::Signal),
+            (_, _) => PastKind::Removed(PointKind::Step),
+        };
+        if let Some(name) = first_name(mac) {
+            let line = line(&mac.path);
+            self.out.push(Node::Past(Past {
+                kind,
+                name,
+                keyed,
+                line,
+            }));
+        }
+    }
+
     /// Any macro, where nothing follows it.
     pub(super) fn call_of_macro(&mut self, mac: &Macro) {
         let name = last_name(mac);
         match name.as_str() {
-            "removed" | "retired" => {
-                let kind = if name == "removed" {
-                    PastKind::Removed
-                } else {
-                    PastKind::Retired
-                };
-                if let Some(name) = first_name(mac) {
-                    let line = line(&mac.path);
-                    self.out.push(Node::Past(Past { kind, name, line }));
-                }
-            }
+            "removed" | "retired" => self.past(mac, false),
             "patched" => {}
             "panic" | "unreachable" | "todo" | "unimplemented" => self.out.push(Node::Exit(Exit::Never)),
             _ if Kind::of(&mac.path, self.names).is_some() => {

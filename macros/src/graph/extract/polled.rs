@@ -4,11 +4,11 @@ use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprCall, ExprClosure, ExprMethodCall, Path, Stmt};
 
-use crate::body::known::{self, Piece};
 use crate::graph::extract::{Extract, line};
 use crate::graph::label::{short, text};
 use crate::graph::model::{Helper, Node, Region, RegionKind, Sequence};
-use crate::names::Meaning;
+use steadfast_analysis::code::known::{self, Piece};
+use steadfast_analysis::names::Meaning;
 
 impl Extract<'_> {
     /// A value that is awaited here, or by what stands around it.

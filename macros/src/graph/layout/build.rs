@@ -67,7 +67,7 @@ fn helper(helper: &Helper) -> Cell {
 
 fn past(past: &Past) -> Cell {
     let word = match past.kind {
-        PastKind::Removed => "removed",
+        PastKind::Removed(_) => "removed",
         PastKind::Retired => "retired",
     };
     item(Look::Past, &past.name, word, format!("{word}: {}", past.name), false)

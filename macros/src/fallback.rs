@@ -10,6 +10,7 @@ use syn::{ItemFn, Lifetime, ReturnType, TypeReference, parse_quote};
 use crate::args::{Args, Attribute};
 use crate::expand::workflow::Soundness;
 use crate::expand::{durable, workflow};
+use crate::graph::Description;
 use crate::krate::Krate;
 use crate::model::{self, Parameter};
 
@@ -33,7 +34,7 @@ pub(crate) fn function(
         Attribute::Durable => durable::expand(&function, krate),
         // Inside an `impl` no struct may stand. Nobody outside can mean this as a workflow yet.
         Attribute::Workflow if method => function.into_token_stream(),
-        Attribute::Workflow => workflow::expand(&function, args, krate, soundness),
+        Attribute::Workflow => workflow::expand(&function, args, krate, soundness, &Description::default()),
     }
 }
 

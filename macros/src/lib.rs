@@ -13,6 +13,7 @@ mod body;
 mod check;
 mod expand;
 mod fallback;
+mod graph;
 mod krate;
 mod model;
 
@@ -89,6 +90,12 @@ use steadfast_analysis::names::Names;
 /// These rules read the names in the function, and what hides from them is up to you. Keep out of workflow code, or in
 /// steps: the order of a `HashMap` or `HashSet`, files, the environment, the network, global variables. Plain functions
 /// that a workflow calls are not looked into. Printing happens again on every replay; `tracing` is silent then.
+///
+/// # Its picture
+///
+/// The macro sees the checkpoints and the control flow between them. A picture of them is in the workflow's own
+/// documentation, below what you wrote; `Workflow::graph()` gives it as data, as SVG and as Mermaid text. A graph of more
+/// than 150 nodes has no picture. `Workflow::shape()` is what of it instances in flight depend on.
 ///
 /// # Changing it while instances are in flight
 ///
@@ -177,6 +184,8 @@ fn attribute(
     lints.check(&function, &mut diagnostics);
     let krate = Krate::new(args.krate.take());
     if diagnostics.is_empty() {
+        let description = graph::describe(&function, attribute, &args, &names);
+        function.attrs.extend(description.documentation());
         body::rewrite::rewrite(&mut function.block, &krate, &names);
         let warnings = diagnostics.warnings();
         if !warnings.is_empty() {
@@ -186,7 +195,7 @@ fn attribute(
                 .insert(0, syn::Stmt::Item(syn::Item::Verbatim(warnings)));
         }
         return match attribute {
-            Attribute::Workflow => expand::workflow::expand(&function, &args, &krate, Soundness::Sound),
+            Attribute::Workflow => expand::workflow::expand(&function, &args, &krate, Soundness::Sound, &description),
             Attribute::Durable => expand::durable::expand(&function, &krate),
         };
     }

@@ -161,11 +161,26 @@ impl Attributes {
             let name = attribute.path().get_ident().map(Ident::to_string).unwrap_or_default();
             match name.as_str() {
                 "doc" | "deprecated" => sorted.shown.push(attribute.clone()),
+                // The picture of its checkpoints, and whatever else is there for documentation only.
+                "cfg_attr" if is_for_documentation(attribute) => sorted.shown.push(attribute.clone()),
                 "cfg" | "allow" | "warn" | "deny" | "forbid" => sorted.everywhere.push(attribute.clone()),
                 _ => sorted.code.push(attribute.clone()),
             }
         }
         sorted
+    }
+}
+
+/// `#[cfg_attr(doc, …)]`
+fn is_for_documentation(attribute: &Attribute) -> bool {
+    match &attribute.meta {
+        syn::Meta::List(list) => list
+            .tokens
+            .clone()
+            .into_iter()
+            .next()
+            .is_some_and(|first| first.to_string() == "doc"),
+        _ => false,
     }
 }
 

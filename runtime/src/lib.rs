@@ -13,9 +13,11 @@
 mod api;
 mod driver;
 mod failure;
+mod graph;
 mod ids;
 mod machine;
 mod payload;
+mod shape;
 pub mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -40,9 +42,11 @@ pub use api::wait::{IntoDeadline, SignalWait, Sleep, TimedSignal};
 pub use api::workflow::Workflow;
 pub use driver::rehearse::Divergence;
 pub use failure::{BoxError, Elapsed, Failure, Permanent, StepError, StepFailureKind, permanent};
+pub use graph::{Graph, GraphEdge, GraphEdgeKind, GraphNode, GraphNodeKind};
 pub use ids::{Epoch, InstanceNumber};
 pub use machine::{Retry, WaitingFor};
 pub use payload::{PAYLOAD_MAX, Storable};
+pub use shape::Shape;
 pub use steadfast_macros::{
     durable, join, now, patched, race, random, removed, retired, signal, sleep, step, try_join, uuid, workflow,
 };
@@ -79,4 +83,6 @@ pub mod __private {
     pub use crate::api::workflow::{PlainError, Probe, StorableError, WorkflowInput, WorkflowResult, run};
     pub use crate::driver::code::{Ended, Run, StateType, States};
     pub use crate::failure::{IntoFailure, TypedError};
+    pub use crate::graph::{graph, graph_edge, graph_node};
+    pub use crate::shape::shape;
 }

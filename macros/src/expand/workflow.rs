@@ -8,6 +8,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{Attribute, ItemFn, Type};
 
 use crate::args::Args;
+use crate::graph::Description;
 use crate::krate::{self, Krate};
 use crate::model::{self, Attributes, Mentions, Parameter, argument};
 
@@ -20,12 +21,19 @@ pub(crate) enum Soundness {
 }
 
 /// `function` has a rewritten body.
-pub(crate) fn expand(function: &ItemFn, args: &Args, krate: &Krate, soundness: Soundness) -> TokenStream {
+pub(crate) fn expand(
+    function: &ItemFn,
+    args: &Args,
+    krate: &Krate,
+    soundness: Soundness,
+    description: &Description,
+) -> TokenStream {
     let attributes = Attributes::sort(&function.attrs);
     let (shown, everywhere) = (&attributes.shown, &attributes.everywhere);
     let (visibility, name) = (&function.vis, &function.sig.ident);
     let code = code(function, &attributes);
-    let implementation = implementation(function, args, krate, soundness);
+    let description = description.functions(&args.name_or(name), args.version(), krate);
+    let implementation = implementation(function, args, krate, soundness, &description);
     // Whoever deprecates a workflow need not hear of it here; what its code uses is another matter.
     let deprecated = shown.iter().any(|attribute| attribute.path().is_ident("deprecated"));
     let named = deprecated.then(|| quote!(#[allow(deprecated)]));
@@ -67,7 +75,13 @@ fn code(function: &ItemFn, attributes: &Attributes) -> TokenStream {
     }
 }
 
-fn implementation(function: &ItemFn, args: &Args, krate: &Krate, soundness: Soundness) -> TokenStream {
+fn implementation(
+    function: &ItemFn,
+    args: &Args,
+    krate: &Krate,
+    soundness: Soundness,
+    description: &TokenStream,
+) -> TokenStream {
     let name = &function.sig.ident;
     let (stored_name, version) = (args.name_or(name), args.version());
     let here = Span::mixed_site();
@@ -109,6 +123,8 @@ fn implementation(function: &ItemFn, args: &Args, krate: &Krate, soundness: Soun
             }
 
             #signature #run
+
+            #description
         }
     }
 }

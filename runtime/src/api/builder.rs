@@ -5,7 +5,7 @@ use super::runtime::Runtime;
 use super::workflow::{Registered, Workflow};
 use crate::driver::code::{Code, States};
 use crate::driver::engine::{Codes, Engine, Parts, StartFault};
-use crate::driver::rehearse::{Rehearsal, rehearse};
+use crate::driver::rehearse::{Rehearsal, Which, rehearse};
 use crate::driver::seams::{Clock, Entropy, SystemClock, SystemEntropy};
 use crate::store::{ReadError, Store};
 use std::any::{Any, type_name};
@@ -28,6 +28,7 @@ pub struct Builder {
     entropy: Arc<dyn Entropy>,
     park_after: Duration,
     refuses_divergence: bool,
+    rehearses: Which,
 }
 
 impl Builder {
@@ -41,6 +42,7 @@ impl Builder {
             entropy: Arc::new(SystemEntropy),
             park_after: PARK_AFTER,
             refuses_divergence: false,
+            rehearses: Which::Changed,
         }
     }
 
@@ -77,6 +79,14 @@ impl Builder {
     /// moves, without bodies and without writing. Either way [`Runtime::divergences`] and the log say what was found.
     pub fn refuse_divergence(mut self) -> Self {
         self.refuses_divergence = true;
+        self
+    }
+
+    /// Replays every instance in flight before anything moves, also where the shape of its workflow is unchanged: a shape
+    /// does not hold what a `#[durable]` function does inside, nor conditions. Opening then takes as long as the journals
+    /// of all instances in flight are many.
+    pub fn rehearse_all(mut self) -> Self {
+        self.rehearses = Which::All;
         self
     }
 
@@ -120,7 +130,7 @@ impl Builder {
         let store = self.store.ok_or(OpenError::NoStore)?;
         let epoch = store.claim().map_err(OpenError::Claim)?;
         let states = Arc::new(self.states);
-        let rehearsal = rehearsed(&store, &codes, &states).await;
+        let rehearsal = rehearsed(&store, &codes, &states, self.rehearses).await;
         let rehearsal = match rehearsal {
             Ok(Rehearsal { divergences, .. }) if self.refuses_divergence && !divergences.is_empty() => {
                 Err(OpenError::WouldDiverge { divergences })
@@ -173,9 +183,14 @@ impl Builder {
 }
 
 /// Replaying blocks, and may take long.
-async fn rehearsed(store: &Arc<dyn Store>, codes: &Codes, states: &Arc<States>) -> Result<Rehearsal, OpenError> {
+async fn rehearsed(
+    store: &Arc<dyn Store>,
+    codes: &Codes,
+    states: &Arc<States>,
+    which: Which,
+) -> Result<Rehearsal, OpenError> {
     let (store, codes, states) = (Arc::clone(store), codes.clone(), Arc::clone(states));
-    let rehearsal = tokio::task::spawn_blocking(move || rehearse(store.as_ref(), &codes, &states)).await;
+    let rehearsal = tokio::task::spawn_blocking(move || rehearse(store.as_ref(), &codes, &states, which)).await;
     let unanswered = |panic: tokio::task::JoinError| ReadError::Unavailable {
         reason: format!("reading it panicked: {panic}"),
     };

@@ -2,7 +2,9 @@
 
 use crate::driver::code::{Code, Ended, Run, StateType, States};
 use crate::failure::{Failure, IntoFailure, TypedError};
+use crate::graph::Graph;
 use crate::payload::{DecodeError, Storable};
+use crate::shape::Shape;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::future::Future;
@@ -25,6 +27,12 @@ pub trait Workflow: Copy + Send + Sync + 'static {
     type Output: Storable;
     /// The value of the returned `Err`.
     type Error: IntoFailure;
+
+    /// Its checkpoints and the control flow between them, as data and as a picture. It is made at compile time.
+    fn graph() -> Graph;
+
+    /// What of its code instances in flight depend on, to compare it with a later version. It is made at compile time.
+    fn shape() -> Shape;
 
     #[doc(hidden)]
     fn states() -> Vec<StateType>;

@@ -52,6 +52,14 @@ impl std::fmt::Display for Divergence {
     }
 }
 
+/// Which workflows' instances are looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// Those whose shape is not the one that ran last.
+    Changed,
+    All,
+}
+
 /// What was found, and what is to be noted if the runtime starts all the same.
 #[derive(Default)]
 pub(crate) struct Rehearsal {
@@ -63,11 +71,16 @@ pub(crate) struct Rehearsal {
 type Shapes = BTreeMap<(String, u32), String>;
 
 /// Replays what may diverge. Blocks; may take as long as the journals are many.
-pub(crate) fn rehearse(store: &dyn Store, codes: &Codes, states: &States) -> Result<Rehearsal, ReadError> {
+pub(crate) fn rehearse(
+    store: &dyn Store,
+    codes: &Codes,
+    states: &States,
+    which: Which,
+) -> Result<Rehearsal, ReadError> {
     let noted = noted(store)?;
     let changed: Codes = codes
         .iter()
-        .filter(|(key, code)| noted.get(key) != Some(&code.shape()))
+        .filter(|(key, code)| which == Which::All || noted.get(key) != Some(&code.shape()))
         .map(|(key, code)| (key.clone(), std::sync::Arc::clone(code)))
         .collect();
     if changed.is_empty() {

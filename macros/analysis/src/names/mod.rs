@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
-use syn::{Block, Item, ItemFn, ItemUse, Local, Pat, PatIdent, Path, UseTree};
+use syn::{Block, Item, ItemFn, ItemUse, Local, Pat, PatIdent, Path, UseTree, Visibility};
 
 /// What a path means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub struct Names {
     declared: BTreeSet<String>,
     /// Variables, which only a path of one name can mean.
     variables: BTreeSet<String>,
+    /// Public `#[durable]` functions declared beside the function, and not inside it.
+    durable: BTreeSet<String>,
 }
 
 impl Names {
@@ -45,6 +47,7 @@ impl Names {
         inner.visit_block(block);
         for name in &inner.declared {
             self.imports.remove(name);
+            self.durable.remove(name);
         }
         for name in inner.imports.keys() {
             self.declared.remove(name);
@@ -59,7 +62,27 @@ impl Names {
     fn of_items(items: &[Item]) -> Self {
         let mut names = Self::default();
         items.iter().for_each(|item| names.visit_item(item));
+        let functions = items.iter().filter_map(|item| match item {
+            Item::Fn(function) => Some(function),
+            _ => None,
+        });
+        let has = |function: &ItemFn, name: &str| {
+            let mut attributes = function
+                .attrs
+                .iter()
+                .filter_map(|attribute| attribute.path().segments.last());
+            attributes.any(|last| last.ident == name)
+        };
+        let public = |function: &ItemFn| matches!(function.vis, Visibility::Public(_));
+        let durable =
+            functions.filter(|function| public(function) && has(function, "durable") && !has(function, "cfg"));
+        names.durable = durable.map(|function| function.sig.ident.to_string()).collect();
         names
+    }
+
+    /// Whether this is the name of a public `#[durable]` function of the same module: so documentation can link to it.
+    pub fn is_durable_beside(&self, name: &str) -> bool {
+        self.durable.contains(name) && !self.variables.contains(name)
     }
 
     pub fn meaning(&self, path: &Path) -> Meaning {

@@ -1,0 +1,92 @@
+//! The shape of a workflow: what of its code instances in flight depend on. Plain data.
+//!
+//! Absent on purpose: how it is found, which the macro does when the workflow is compiled.
+
+use sha2::{Digest, Sha256};
+use std::fmt;
+
+/// What of a workflow's code instances in flight depend on: what [`Workflow::shape`](crate::Workflow::shape) gives.
+///
+/// ```
+/// use steadfast::prelude::*;
+/// use steadfast::Workflow;
+/// # async fn charge(order: &str) -> Result<u32, BoxError> { Ok(1) }
+///
+/// #[workflow]
+/// async fn fulfil(order: String) -> Result<u32, BoxError> {
+///     let payment: u32 = step!("charge", charge(&order)).await?;
+///     sleep!("cooling off", days(7)).await;
+///     Ok(payment)
+/// }
+///
+/// assert_eq!(
+///     fulfil::shape().text(),
+///     r#"workflow "fulfil" version 1
+///   input (String)
+///   output u32
+///   step "charge" -> u32
+///   sleep "cooling off"
+/// "#
+/// );
+/// ```
+///
+/// It holds names, kinds, order and scopes of checkpoints, where ways part and loops go round, whether a checkpoint has a
+/// key, whether a wait has a timeout, and types as they are written: of input and output always, of what a checkpoint gives
+/// where the source says it (`let payment: u32 = step!(…)`).
+///
+/// It does not hold what may change while instances are in flight: bodies of steps, retries and their timeouts, how long a
+/// sleep is, conditions, variables, formatting, comments.
+///
+/// It does not see through names either: a type that changed under the same name, and what a `#[durable]` function does
+/// inside, are not in it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Shape {
+    name: &'static str,
+    version: u32,
+    text: &'static str,
+}
+
+impl Shape {
+    /// The stored name of the workflow.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The version of the workflow.
+    pub const fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// The shape in words, one line for each checkpoint.
+    pub const fn text(&self) -> &'static str {
+        self.text
+    }
+
+    /// A number for the text: the first eight bytes of its SHA-256. The same text gives the same number everywhere.
+    pub fn fingerprint(&self) -> u64 {
+        let digest = Sha256::digest(self.text);
+        digest
+            .iter()
+            .take(8)
+            .fold(0, |number, byte| number << 8 | u64::from(*byte))
+    }
+}
+
+/// `fulfil 1 5f3c9ad2107be864`
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {:016x}", self.name, self.version, self.fingerprint())
+    }
+}
+
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text)
+    }
+}
+
+/// Called by `#[workflow]`.
+#[doc(hidden)]
+pub const fn shape(name: &'static str, version: u32, text: &'static str) -> Shape {
+    Shape { name, version, text }
+}

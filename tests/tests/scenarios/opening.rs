@@ -1,8 +1,8 @@
 //! Before anything moves, a runtime tells which instances in flight would diverge from its code: those of workflows whose
 //! shape changed are replayed, and no others. Old and new code are two workflows of one name.
 
-use steadfast::OpenError;
 use steadfast::prelude::*;
+use steadfast::{Builder, OpenError};
 use steadfast_tests::{Ask, Gate, Ledger, World, until};
 
 type Done = Result<u32, BoxError>;
@@ -165,4 +165,57 @@ async fn a_store_that_cannot_be_read_is_not_called_sound() {
         .open(|runtime| runtime.workflow(appended).state(ledger.clone()))
         .await;
     assert_eq!(runtime.divergences(), []);
+}
+
+#[durable]
+async fn charging(ledger: &Ledger) -> Result<u32, BoxError> {
+    Ok(step!("charge", ledger.work("charge", 1)).await?)
+}
+
+#[durable]
+async fn charging_twice(ledger: &Ledger) -> Result<u32, BoxError> {
+    step!("check", ledger.work("check", 0)).await?;
+    Ok(step!("charge", ledger.work("charge", 1)).await?)
+}
+
+mod before {
+    pub(super) use super::charging;
+}
+mod after {
+    pub(super) use super::charging_twice as charging;
+}
+
+macro_rules! with_helper {
+    ($name:ident, $module:ident) => {
+        #[workflow(name = "helped")]
+        async fn $name(ledger: &Ledger) -> Done {
+            use $module::charging as charge;
+            let charged = charge(ledger).await?;
+            sleep!("rest", days(1)).await;
+            Ok(charged)
+        }
+    };
+}
+with_helper!(helped_before, before);
+with_helper!(helped_after, after);
+
+#[tokio::test]
+async fn what_a_shape_does_not_hold_is_found_when_all_are_replayed() {
+    use steadfast::Workflow as _;
+    assert_eq!(helped_before::shape().text(), helped_after::shape().text());
+    let (world, ledger) = (World::new(), Ledger::default());
+    let runtime = world
+        .open(|runtime| runtime.workflow(helped_before).state(ledger.clone()))
+        .await;
+    runtime.start(helped_before, ()).id("a").await.unwrap();
+    runtime.until_status("a", Status::Waiting).await;
+    drop(runtime);
+    let new = |runtime: Builder| runtime.workflow(helped_after).state(ledger.clone());
+    let unaware = world.open(new).await;
+    assert_eq!(unaware.divergences(), []);
+    drop(unaware);
+    let refused = world
+        .try_open(|runtime| new(runtime).rehearse_all().refuse_divergence())
+        .await;
+    assert!(matches!(refused, Err(OpenError::WouldDiverge { divergences }) if divergences.len() == 1));
 }

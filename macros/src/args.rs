@@ -7,8 +7,8 @@ use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Expr, ExprLit, Ident, Lit, LitStr, Path, Token};
 
-use crate::diagnostics::Diagnostics;
-use crate::message;
+use steadfast_analysis::diagnostics::Diagnostics;
+use steadfast_analysis::message;
 
 /// Which of the two attributes is at work.
 #[derive(Clone, Copy, PartialEq, Eq)]

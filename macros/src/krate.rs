@@ -39,7 +39,7 @@ impl Krate {
     pub(crate) fn private_over(&self, name: &str, tokens: &impl ToTokens) -> TokenStream {
         let path = &self.0;
         let (path, last) = (
-            respan(quote!(#path::__private::), start(tokens)),
+            respan(quote!(#path::__private::), steadfast_analysis::start(tokens)),
             Ident::new(name, end(tokens)),
         );
         quote!(#path #last)
@@ -60,18 +60,6 @@ fn respan(tokens: TokenStream, span: Span) -> TokenStream {
         }
     };
     tokens.into_iter().map(moved).collect()
-}
-
-/// Where `tokens` begin: one token of the user's, so that the compiler takes what we put there for the user's code.
-pub(crate) fn start(tokens: &impl ToTokens) -> Span {
-    tokens
-        .to_token_stream()
-        .into_iter()
-        .next()
-        .map_or_else(Span::call_site, |first| match first {
-            TokenTree::Group(group) => group.span_open(),
-            other => other.span(),
-        })
 }
 
 /// Where `tokens` end.

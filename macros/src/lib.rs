@@ -4,31 +4,31 @@
 //!
 //! `args` → `model` → `check` and `lint` → `body` (rewriting) → `expand`, or `fallback` if anything was reported
 //!
-//! `diagnostics` collects what the stages report, worded in `message`. Absent on purpose: behaviour. What the generated
-//! code does is in the `steadfast` crate, where it can be tested.
+//! What the source alone tells is found by the `steadfast-analysis` crate, which the checker of whole crates uses too: most
+//! checks, the lints, and the words of all messages. Absent on purpose: behaviour. What the generated code does is in the
+//! `steadfast` crate, where it can be tested.
 
 mod args;
 mod body;
 mod check;
-mod diagnostics;
 mod expand;
 mod fallback;
 mod krate;
-mod lint;
-mod message;
 mod model;
-mod names;
 
 use proc_macro::TokenStream;
 use quote::{quote, quote_spanned};
 
 use args::{Args, Attribute};
-use body::checkpoint::{self, Kind};
-use diagnostics::Diagnostics;
+use body::checkpoint;
 use expand::workflow::Soundness;
 use krate::Krate;
-use lint::Lints;
-use names::Names;
+use steadfast_analysis::check::body as check_body;
+use steadfast_analysis::code::checkpoint::Kind;
+use steadfast_analysis::diagnostics::Diagnostics;
+use steadfast_analysis::lint::Lints;
+use steadfast_analysis::message;
+use steadfast_analysis::names::Names;
 
 /// Turns an `async fn` into a workflow: code that survives crashes, restarts and deploys.
 ///
@@ -162,7 +162,7 @@ fn attribute(
         }
     };
     if let Some(name) = &args.name {
-        check::body::check_name(name, "workflow", &mut diagnostics);
+        check_body::check_name(name, "workflow", &mut diagnostics);
     }
     let reported = diagnostics.len();
     check::signature::check(&function.sig, attribute, &mut diagnostics);
@@ -171,13 +171,20 @@ fn attribute(
     } else {
         Soundness::Refused
     };
-    let names = Names::of(&function);
-    check::body::check(&function.block, &names, &mut diagnostics);
+    let names = Names::of(&function, source_file(&function).as_deref());
+    check_body::check(&function.block, &names, &mut diagnostics);
     let lints = Lints::new(&names);
     lints.check(&function, &mut diagnostics);
     let krate = Krate::new(args.krate.take());
     if diagnostics.is_empty() {
         body::rewrite::rewrite(&mut function.block, &krate, &names);
+        let warnings = diagnostics.warnings();
+        if !warnings.is_empty() {
+            function
+                .block
+                .stmts
+                .insert(0, syn::Stmt::Item(syn::Item::Verbatim(warnings)));
+        }
         return match attribute {
             Attribute::Workflow => expand::workflow::expand(&function, &args, &krate, Soundness::Sound),
             Attribute::Durable => expand::durable::expand(&function, &krate),
@@ -187,6 +194,11 @@ fn attribute(
     let item = fallback::function(function, attribute, &args, &krate, soundness);
     let errors = diagnostics.into_tokens();
     quote!(#errors #item)
+}
+
+/// Where the function stands, if it stands in a file and the compiler runs us.
+fn source_file(function: &syn::ItemFn) -> Option<std::path::PathBuf> {
+    proc_macro::is_available().then(|| function.sig.ident.span().unwrap().local_file())?
 }
 
 fn checkpoint(kind: Kind, tokens: TokenStream) -> TokenStream {

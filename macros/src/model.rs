@@ -3,6 +3,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident};
+use steadfast_analysis::bare;
 use syn::visit::{self, Visit};
 use syn::{Attribute, FnArg, GenericParam, Lifetime, Pat, ReturnType, Signature, Type, TypeImplTrait, TypeReference};
 
@@ -40,15 +41,6 @@ fn parameter(argument: &FnArg) -> Parameter<'_> {
                 kind,
             },
         },
-    }
-}
-
-/// The type without the parentheses and invisible groups around it, which `macro_rules!` leaves.
-pub(crate) fn bare(kind: &Type) -> &Type {
-    match kind {
-        Type::Group(group) => bare(&group.elem),
-        Type::Paren(paren) => bare(&paren.elem),
-        other => other,
     }
 }
 

@@ -159,10 +159,25 @@ fn waits_for(status: &InstanceStatus, signal: &str) -> bool {
         .any(|waiting| matches!(waiting, WaitingFor::Signal { name, .. } if name == signal))
 }
 
+/// Longer than any test takes: one that waits for ever fails instead of holding everything up.
+const PATIENCE: std::time::Duration = secs(600);
+
 /// Lives through one process: everything that `life` leaves behind is dropped where it is, as a crash would.
 pub fn process<T>(life: impl Future<Output = T>) -> T {
-    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    tokio.expect("a thread can have a tokio runtime").block_on(life)
+    live(tokio::runtime::Builder::new_current_thread(), life)
+}
+
+/// The same on several threads, so that what can happen at once does.
+pub fn process_on_threads<T>(threads: usize, life: impl Future<Output = T>) -> T {
+    let mut tokio = tokio::runtime::Builder::new_multi_thread();
+    tokio.worker_threads(threads);
+    live(tokio, life)
+}
+
+fn live<T>(mut tokio: tokio::runtime::Builder, life: impl Future<Output = T>) -> T {
+    let life = async { tokio::time::timeout(PATIENCE, life).await };
+    let tokio = tokio.enable_all().build().expect("a process can have a tokio runtime");
+    tokio.block_on(life).expect("something waits for what never comes")
 }
 
 /// Lets everything else go on until `is_reached`; says what was waited for when that does not come.

@@ -1,4 +1,5 @@
-//! A store with a seam before and after every commit, at which a test fails it, kills the process, or holds it back.
+//! A store with a seam before and after every commit, at which a test fails it, kills the process, or holds it back; and
+//! one at the readings by which instances are brought into memory.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -18,10 +19,20 @@ pub enum Moment {
 /// `Failed` the store answers nothing more.
 pub type Seam = dyn Fn(u64, Moment, &[Write]) -> Result<(), CommitError> + Send + Sync;
 
+/// A reading by which instances are brought into memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// The due instances have been read, and nothing follows from it yet.
+    Due,
+    /// An instance is about to be loaded.
+    Load,
+}
+
 /// A store with a seam.
 pub struct Faulty<S> {
     inner: S,
     seam: Box<Seam>,
+    reading: Box<dyn Fn(Reading) + Send + Sync>,
     commits: AtomicU64,
     failed: AtomicBool,
 }
@@ -35,9 +46,16 @@ impl<S: Store> Faulty<S> {
         Self {
             inner,
             seam: Box::new(seam),
+            reading: Box::new(|_| {}),
             commits: AtomicU64::new(0),
             failed: AtomicBool::new(false),
         }
+    }
+
+    /// Puts a seam at the readings as well.
+    pub fn reading(mut self, seam: impl Fn(Reading) + Send + Sync + 'static) -> Self {
+        self.reading = Box::new(seam);
+        self
     }
 
     fn reach(&self, number: u64, moment: Moment, group: &[Write]) -> Result<(), CommitError> {
@@ -99,6 +117,7 @@ impl<S: Store> Store for Faulty<S> {
 
     fn load(&self, instance: InstanceNumber) -> Result<Option<StoredInstance>, ReadError> {
         self.is_readable()?;
+        (self.reading)(Reading::Load);
         self.inner.load(instance)
     }
 
@@ -129,12 +148,19 @@ impl<S: Store> Store for Faulty<S> {
         limit: usize,
     ) -> Result<Vec<(Timestamp, InstanceNumber)>, ReadError> {
         self.is_readable()?;
-        self.inner.due(until, after, limit)
+        let found = self.inner.due(until, after, limit);
+        (self.reading)(Reading::Due);
+        found
     }
 
     fn list(&self, after: Option<InstanceNumber>, limit: usize) -> Result<Vec<InstanceRecord>, ReadError> {
         self.is_readable()?;
         self.inner.list(after, limit)
+    }
+
+    fn note(&self, key: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        self.is_readable()?;
+        self.inner.note(key)
     }
 
     fn close(&self) -> Result<(), CommitError> {

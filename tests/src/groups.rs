@@ -95,7 +95,11 @@ impl Groups {
     fn write(&mut self) -> Write {
         let id = format!("instance {}", self.chance.below(INSTANCES));
         let at = Timestamp::from_micros(1_000_000 + self.chance.below(1_000_000));
-        match self.chance.below(10) {
+        match self.chance.below(11) {
+            10 => Write::Note {
+                key: self.chance.of(&NAMES).to_owned(),
+                value: self.payload(),
+            },
             0 | 1 => Write::Start {
                 id,
                 workflow: "order".to_owned(),

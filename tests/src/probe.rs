@@ -154,7 +154,7 @@ impl Store for ProbeStore {
                 Write::Start { .. } => state.counts.starts += 1,
                 Write::Turn { .. } => state.counts.turns += 1,
                 Write::Signal { .. } => state.counts.signals += 1,
-                Write::Cancel { .. } => {}
+                Write::Cancel { .. } | Write::Note { .. } => {}
             }
         }
         drop(state);
@@ -168,6 +168,10 @@ impl Store for ProbeStore {
 
     fn load(&self, instance: InstanceNumber) -> Result<Option<StoredInstance>, ReadError> {
         self.read("load", |data| data.load(instance))
+    }
+
+    fn note(&self, key: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        self.read("note", |data| data.note(key))
     }
 
     fn find(&self, id: &str) -> Result<Option<InstanceRecord>, ReadError> {

@@ -1,374 +1,75 @@
-//! The checkpoint macros: how each is written, and the call it stands for.
-//! Absent on purpose: any judgement on names (`check`), and all behaviour (the runtime crate).
+//! The call that a checkpoint macro stands for.
+//! Absent on purpose: how it is written (the analysis), and all behaviour (the runtime crate).
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::ext::IdentExt;
-use syn::parse::{Parse, ParseStream, Parser};
-use syn::punctuated::Punctuated;
-use syn::visit::Visit;
-use syn::visit_mut::VisitMut;
+use steadfast_analysis::code::checkpoint::{Body, Checkpoint};
+use steadfast_analysis::start;
+use syn::parse::{ParseStream, Parser};
 use syn::{Block, Expr, ExprClosure, ReturnType, Token};
 
 use crate::body::tail;
-use crate::krate::{self, Krate};
-use crate::names::{Meaning, Names};
+use crate::krate::Krate;
 
-/// One of the macros, told by the last segment of its path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
-    Step,
-    Sleep,
-    Signal,
-    Join,
-    TryJoin,
-    Race,
-    Now,
-    Random,
-    Uuid,
-    Patched,
-    Retired,
-    Removed,
-}
-
-impl Kind {
-    pub(crate) const ALL: [Self; 12] = [
-        Self::Step,
-        Self::Sleep,
-        Self::Signal,
-        Self::Join,
-        Self::TryJoin,
-        Self::Race,
-        Self::Now,
-        Self::Random,
-        Self::Uuid,
-        Self::Patched,
-        Self::Retired,
-        Self::Removed,
-    ];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Step => "step",
-            Self::Sleep => "sleep",
-            Self::Signal => "signal",
-            Self::Join => "join",
-            Self::TryJoin => "try_join",
-            Self::Race => "race",
-            Self::Now => "now",
-            Self::Random => "random",
-            Self::Uuid => "uuid",
-            Self::Patched => "patched",
-            Self::Retired => "retired",
-            Self::Removed => "removed",
+/// The call it stands for. Its tokens sit at `span`, the user's own macro name, which is also the source line that
+/// a divergence reports.
+pub(crate) fn expand(checkpoint: &Checkpoint, krate: &Krate, span: Span) -> TokenStream {
+    let call = |name: &str| krate.private(name, span);
+    match checkpoint {
+        Checkpoint::Step { name, body } => {
+            let (step, body) = (call("step"), expand_body(body, krate, span));
+            quote_spanned!(span=> #step(#name, #body))
         }
-    }
-
-    /// By the last segment, so that `steadfast::step!` and a renamed crate's `sf::step!` are found too. What comes from
-    /// another well-known crate, by its path or by a `use` in sight, is not one of ours.
-    pub(crate) fn of(path: &syn::Path, names: &Names) -> Option<Self> {
-        let kind = Self::named(&path.segments.last()?.ident)?;
-        match names.meaning(path) {
-            Meaning::Foreign(path) | Meaning::Unknown(path) if path.len() > 1 => {
-                let foreign = path.first().is_some_and(|first| FOREIGN.contains(&first.as_str()));
-                (!foreign).then_some(kind)
-            }
-            Meaning::Foreign(_) | Meaning::Unknown(_) | Meaning::Own => Some(kind),
+        Checkpoint::Sleep { name, deadline } => {
+            let sleep = call("sleep");
+            quote_spanned!(span=> #sleep(#name, #deadline))
         }
-    }
-
-    /// By its bare name.
-    pub(crate) fn named(name: &syn::Ident) -> Option<Self> {
-        let name = name.unraw();
-        Self::ALL.into_iter().find(|kind| name == kind.name())
-    }
-
-    /// How it is written, for messages.
-    pub(crate) fn usage(self) -> &'static str {
-        match self {
-            Self::Step => "step!(\"name\", future)` or `step!(\"name\", { … })",
-            Self::Sleep => "sleep!(\"name\", duration)",
-            Self::Signal => "signal!(\"name\")",
-            Self::Join => "join!(first, second)",
-            Self::TryJoin => "try_join!(first, second)",
-            Self::Race => "race!(first, second)",
-            Self::Now => "now!()",
-            Self::Random => "random!()` or `random!(low..high)",
-            Self::Uuid => "uuid!()",
-            Self::Patched => "patched!(\"change\")",
-            Self::Retired => "retired!(\"change\")",
-            Self::Removed => "removed!(\"step\")`, `removed!(sleep \"name\")` or `removed!(signal \"name\")",
+        Checkpoint::Signal { name } => {
+            let signal = call("signal");
+            quote_spanned!(span=> #signal(#name))
+        }
+        Checkpoint::Group { kind, branches } => {
+            let group = call(kind.name());
+            let branches = branches.iter().map(|branch| {
+                let checked = krate.private_over("branch", branch);
+                quote_spanned!(start(branch)=> #checked(#branch))
+            });
+            quote_spanned!(span=> #group((#(#branches,)*)))
+        }
+        Checkpoint::Recorded { kind, range: None } => {
+            let recorded = call(kind.name());
+            quote_spanned!(span=> #recorded())
+        }
+        Checkpoint::Recorded {
+            kind: _,
+            range: Some(range),
+        } => {
+            let random_in = call("random_in");
+            quote_spanned!(span=> #random_in(#range))
+        }
+        Checkpoint::Change { kind, id } => {
+            let change = call(kind.name());
+            quote_spanned!(span=> #change(#id))
+        }
+        Checkpoint::Removed { of, name } => {
+            let removed = call(&format!("removed_{}", of.name()));
+            quote_spanned!(span=> #removed(#name))
         }
     }
 }
 
-/// Crates with macros of the same names, which are told apart by their path.
-const FOREIGN: [&str; 9] = [
-    "tokio",
-    "futures",
-    "futures_util",
-    "futures_lite",
-    "futures_concurrency",
-    "async_std",
-    "smol",
-    "monoio",
-    "macro_rules_attribute",
-];
-
-/// Both are tuples, and the runtime has that many implementations.
-pub(crate) const JOIN_MAX: usize = 12;
-pub(crate) const RACE_BRANCHES: std::ops::RangeInclusive<usize> = 2..=8;
-
-/// A checkpoint macro that was understood.
-pub(crate) enum Checkpoint {
-    Step {
-        name: Expr,
-        body: Body,
-    },
-    Sleep {
-        name: Expr,
-        deadline: Expr,
-    },
-    Signal {
-        name: Expr,
-    },
-    Group {
-        kind: Kind,
-        branches: Vec<Expr>,
-    },
-    Recorded {
-        kind: Kind,
-        range: Option<Expr>,
-    },
-    Change {
-        kind: Kind,
-        id: Expr,
-    },
-    /// In the place of a step, a sleep or a wait for a signal.
-    Removed {
-        of: Kind,
-        name: Expr,
-    },
-}
-
-/// What a step runs. It is not workflow code, and stays as the author wrote it.
-pub(crate) enum Body {
-    /// `{ … }` or `async { … }`
-    Block(Block),
-    /// `|attempt| …`
-    Closure(ExprClosure),
-    /// Any other expression: the future itself.
-    Future(Expr),
-}
-
-impl Checkpoint {
-    /// Reads the tokens between the macro's parentheses.
-    pub(crate) fn parse(kind: Kind, tokens: TokenStream) -> syn::Result<Self> {
-        let parse = |input: ParseStream<'_>| match kind {
-            Kind::Step => {
-                let (name, body) = named_with(input)?;
-                Ok(Self::Step {
-                    name,
-                    body: Body::new(body),
-                })
-            }
-            Kind::Sleep => named_with(input).map(|(name, deadline)| Self::Sleep { name, deadline }),
-            Kind::Signal => sole(input).map(|name| Self::Signal { name }),
-            Kind::Join | Kind::TryJoin | Kind::Race => {
-                let branches = Punctuated::<Expr, Token![,]>::parse_terminated(input)?;
-                Ok(Self::Group {
-                    kind,
-                    branches: branches.into_iter().collect(),
-                })
-            }
-            Kind::Random if !input.is_empty() => Ok(Self::Recorded {
-                kind,
-                range: Some(input.parse()?),
-            }),
-            Kind::Now | Kind::Random | Kind::Uuid => Ok(Self::Recorded { kind, range: None }),
-            Kind::Patched | Kind::Retired => sole(input).map(|id| Self::Change { kind, id }),
-            Kind::Removed => {
-                let of = removed_kind(input)?;
-                sole(input).map(|name| Self::Removed { of, name })
-            }
-        };
-        parse.parse2(tokens)
-    }
-
-    /// True if the call it stands for has a chance to compile: otherwise `check` has reported it.
-    pub(crate) fn fits(&self) -> bool {
-        match self {
-            Self::Step {
-                body: Body::Closure(closure),
-                ..
-            } => closure.inputs.len() == 1,
-            Self::Group {
-                kind: Kind::Race,
-                branches,
-            } => RACE_BRANCHES.contains(&branches.len()),
-            Self::Group { branches, .. } => branches.len() <= JOIN_MAX,
-            Self::Step { .. }
-            | Self::Sleep { .. }
-            | Self::Signal { .. }
-            | Self::Recorded { .. }
-            | Self::Change { .. }
-            | Self::Removed { .. } => true,
+fn expand_body(body: &Body, krate: &Krate, span: Span) -> TokenStream {
+    match body {
+        Body::Block(block) => {
+            let body = async_block(block, krate);
+            quote_spanned!(span=> |_| #body)
         }
-    }
-
-    /// The parts that are workflow code themselves. A step's body is not.
-    pub(crate) fn workflow_parts(&self) -> Vec<&Expr> {
-        match self {
-            Self::Step { name, body: _ } | Self::Signal { name } => vec![name],
-            Self::Sleep { name, deadline } => vec![name, deadline],
-            Self::Group { branches, .. } => branches.iter().collect(),
-            Self::Recorded { range, .. } => range.iter().collect(),
-            Self::Change { id: name, .. } | Self::Removed { name, .. } => vec![name],
-        }
-    }
-
-    pub(crate) fn name_mut(&mut self) -> Option<&mut Expr> {
-        match self {
-            Self::Step { name, .. }
-            | Self::Sleep { name, .. }
-            | Self::Signal { name }
-            | Self::Change { id: name, .. }
-            | Self::Removed { name, .. } => Some(name),
-            Self::Group { .. } | Self::Recorded { .. } => None,
-        }
-    }
-
-    pub(crate) fn workflow_parts_mut(&mut self) -> Vec<&mut Expr> {
-        match self {
-            Self::Step { name, body: _ } | Self::Signal { name } => vec![name],
-            Self::Sleep { name, deadline } => vec![name, deadline],
-            Self::Group { branches, .. } => branches.iter_mut().collect(),
-            Self::Recorded { range, .. } => range.iter_mut().collect(),
-            Self::Change { id: name, .. } | Self::Removed { name, .. } => vec![name],
-        }
-    }
-
-    /// The call it stands for. Its tokens sit at `span`, the user's own macro name, which is also the source line that
-    /// a divergence reports.
-    pub(crate) fn expand(&self, krate: &Krate, span: Span) -> TokenStream {
-        let call = |name: &str| krate.private(name, span);
-        match self {
-            Self::Step { name, body } => {
-                let (step, body) = (call("step"), body.expand(krate, span));
-                quote_spanned!(span=> #step(#name, #body))
-            }
-            Self::Sleep { name, deadline } => {
-                let sleep = call("sleep");
-                quote_spanned!(span=> #sleep(#name, #deadline))
-            }
-            Self::Signal { name } => {
-                let signal = call("signal");
-                quote_spanned!(span=> #signal(#name))
-            }
-            Self::Group { kind, branches } => {
-                let group = call(kind.name());
-                let branches = branches.iter().map(|branch| {
-                    let checked = krate.private_over("branch", branch);
-                    quote_spanned!(krate::start(branch)=> #checked(#branch))
-                });
-                quote_spanned!(span=> #group((#(#branches,)*)))
-            }
-            Self::Recorded { kind, range: None } => {
-                let recorded = call(kind.name());
-                quote_spanned!(span=> #recorded())
-            }
-            Self::Recorded {
-                kind: _,
-                range: Some(range),
-            } => {
-                let random_in = call("random_in");
-                quote_spanned!(span=> #random_in(#range))
-            }
-            Self::Change { kind, id } => {
-                let change = call(kind.name());
-                quote_spanned!(span=> #change(#id))
-            }
-            Self::Removed { of, name } => {
-                let removed = call(&format!("removed_{}", of.name()));
-                quote_spanned!(span=> #removed(#name))
-            }
-        }
-    }
-}
-
-/// One value with an optional comma after it.
-fn sole(input: ParseStream<'_>) -> syn::Result<Expr> {
-    let value = input.parse()?;
-    input.parse::<Option<Token![,]>>()?;
-    Ok(value)
-}
-
-/// What the checkpoint was that is gone: a step, unless it says otherwise.
-fn removed_kind(input: ParseStream<'_>) -> syn::Result<Kind> {
-    let is_word = input.peek(syn::Ident) && input.peek2(syn::LitStr);
-    if !is_word {
-        return Ok(Kind::Step);
-    }
-    let word: syn::Ident = input.parse()?;
-    match Kind::named(&word) {
-        Some(kind @ (Kind::Sleep | Kind::Signal)) => Ok(kind),
-        _ => Err(syn::Error::new(word.span(), "neither `sleep` nor `signal`")),
-    }
-}
-
-/// `name, value` with an optional comma after it.
-fn named_with<T: Parse>(input: ParseStream<'_>) -> syn::Result<(Expr, T)> {
-    let name = input.parse()?;
-    if input.is_empty() {
-        // So that the error says that it is about the end.
-        return Err(input.error("expected a comma and a value"));
-    }
-    input.parse::<Token![,]>()?;
-    let value = input.parse()?;
-    input.parse::<Option<Token![,]>>()?;
-    Ok((name, value))
-}
-
-impl Body {
-    pub(crate) fn visit<'ast>(&'ast self, visitor: &mut impl Visit<'ast>) {
-        match self {
-            Self::Block(block) => visitor.visit_block(block),
-            Self::Closure(closure) => visitor.visit_expr_closure(closure),
-            Self::Future(future) => visitor.visit_expr(future),
-        }
-    }
-
-    pub(crate) fn visit_mut(&mut self, visitor: &mut impl VisitMut) {
-        match self {
-            Self::Block(block) => visitor.visit_block_mut(block),
-            Self::Closure(closure) => visitor.visit_expr_closure_mut(closure),
-            Self::Future(future) => visitor.visit_expr_mut(future),
-        }
-    }
-
-    fn new(body: Expr) -> Self {
-        match body {
-            Expr::Block(block) if block.label.is_none() && block.attrs.is_empty() => Self::Block(block.block),
-            // Without `move`: a body borrows, since a later attempt needs the same values again.
-            Expr::Async(block) if block.attrs.is_empty() => Self::Block(block.block),
-            Expr::Closure(closure) => Self::Closure(closure),
-            other => Self::Future(other),
-        }
-    }
-
-    fn expand(&self, krate: &Krate, span: Span) -> TokenStream {
-        match self {
-            Self::Block(block) => {
-                let body = async_block(block, krate);
-                quote_spanned!(span=> |_| #body)
-            }
-            Self::Closure(closure) => expand_closure(closure, krate),
-            Self::Future(future) => {
-                // Awaited in here, so that temporaries among the arguments live as long as the future.
-                let (start, future) = (krate::start(future), checked(future, krate));
-                let body = quote_spanned!(start=> async { #future.await });
-                quote_spanned!(span=> |_| #body)
-            }
+        Body::Closure(closure) => expand_closure(closure, krate),
+        Body::Future(future) => {
+            // Awaited in here, so that temporaries among the arguments live as long as the future.
+            let (begin, future) = (start(future), checked(future, krate));
+            let body = quote_spanned!(begin=> async { #future.await });
+            quote_spanned!(span=> |_| #body)
         }
     }
 }
@@ -389,7 +90,7 @@ fn async_block(block: &Block, krate: &Krate) -> TokenStream {
 /// The body's future, behind a call that reports at the user's expression if it is none.
 fn checked(future: &Expr, krate: &Krate) -> TokenStream {
     let body = krate.private_over("body", future);
-    quote_spanned!(krate::start(future)=> #body(#future))
+    quote_spanned!(start(future)=> #body(#future))
 }
 
 /// An async closure owns its parameter while its future runs and borrows everything else, which `|attempt| async …`
@@ -403,7 +104,7 @@ fn expand_closure(closure: &ExprClosure, krate: &Krate) -> TokenStream {
         return closure.to_token_stream();
     }
     let (attributes, inputs) = (&closure.attrs, &closure.inputs);
-    let span = krate::start(&closure.or1_token);
+    let span = start(&closure.or1_token);
     let body = match &*closure.body {
         Expr::Block(block) if block.label.is_none() => Some(&block.block),
         Expr::Async(block) => Some(&block.block),

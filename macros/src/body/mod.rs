@@ -1,15 +1,11 @@
-//! Workflow code: what is part of it, and how it is rewritten.
+//! How workflow code is rewritten.
 //!
-//! * `checkpoint`: the checkpoint macros, from tokens to a value and on to the call they stand for
-//! * `known`: other people's macros whose arguments are expressions
-//! * `walk`: looking at workflow code without changing it
+//! * `checkpoint`: the call that a checkpoint macro stands for
 //! * `rewrite`: the rewriting itself
 //! * `tail`: which step bodies leave their error type open
 //!
-//! Step bodies, nested functions and other nested items are not workflow code.
+//! What is workflow code, and how checkpoints are written, is the analysis' to say.
 
 pub(crate) mod checkpoint;
-pub(crate) mod known;
 pub(crate) mod rewrite;
 mod tail;
-pub(crate) mod walk;

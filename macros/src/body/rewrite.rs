@@ -3,16 +3,18 @@
 
 use proc_macro2::Span;
 use quote::{ToTokens, quote_spanned};
+use steadfast_analysis::check::body::string_literal;
+use steadfast_analysis::check::step_body;
+use steadfast_analysis::code::checkpoint::{Checkpoint, Kind};
+use steadfast_analysis::code::known::{self, Piece};
+use steadfast_analysis::lint::{self, Lints};
+use steadfast_analysis::names::Names;
+use steadfast_analysis::start;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, Block, Expr, ExprMacro, Item, Macro, Stmt, StmtMacro, parse_quote_spanned};
 
-use crate::body::checkpoint::{self, Checkpoint, Kind};
-use crate::body::known::{self, Piece};
-use crate::check::body::string_literal;
-use crate::check::step_body;
-use crate::krate::{self, Krate};
-use crate::lint::{self, Lints};
-use crate::names::Names;
+use crate::body::checkpoint;
+use crate::krate::Krate;
 
 /// Rewrites the body of a `#[workflow]` or `#[durable]` function in place.
 pub(crate) fn rewrite(block: &mut Block, krate: &Krate, names: &Names) {
@@ -52,7 +54,7 @@ impl Rewrite<'_> {
                     .workflow_parts_mut()
                     .into_iter()
                     .for_each(|part| self.visit_expr_mut(part));
-                mac.tokens = checkpoint::marked(&checkpoint.expand(self.krate, krate::start(&mac.path)));
+                mac.tokens = checkpoint::marked(&checkpoint::expand(&checkpoint, self.krate, start(&mac.path)));
             }
         } else if known::is_known(mac) {
             let mut pieces = known::pieces(mac);
@@ -69,7 +71,7 @@ impl Rewrite<'_> {
     fn guard(&mut self, expression: &mut Expr) {
         if let Expr::Await(wait) = expression {
             let awaited = &wait.base;
-            let span = krate::start(awaited);
+            let span = steadfast_analysis::start(awaited);
             let guard = self.krate.private_over("guard", awaited);
             *wait.base = Expr::Verbatim(quote_spanned!(span=> #guard(#awaited)));
         }
@@ -97,7 +99,7 @@ impl Rewrite<'_> {
                     let krate = self.krate.at(last.span());
                     call.mac.path = parse_quote_spanned!(last.span()=> #krate::#last);
                     call.mac.delimiter = syn::MacroDelimiter::Paren(syn::token::Paren::default());
-                    *expression = parse_quote_spanned!(krate::start(expression)=> #expression.await);
+                    *expression = parse_quote_spanned!(steadfast_analysis::start(expression)=> #expression.await);
                 }
             }
             // `async |x| …` → `|x| async move { … }`
@@ -105,7 +107,7 @@ impl Rewrite<'_> {
                 closure.asyncness = None;
                 closure.output = syn::ReturnType::Default;
                 let body = &closure.body;
-                *closure.body = parse_quote_spanned!(krate::start(body)=> async move { #body });
+                *closure.body = parse_quote_spanned!(steadfast_analysis::start(body)=> async move { #body });
             }
             _ => {}
         }
@@ -144,7 +146,7 @@ impl VisitMut for Rewrite<'_> {
             self.stand_in(expression, lints);
         }
         if self.is_refused(expression) {
-            *expression = refused(krate::start(expression));
+            *expression = refused(steadfast_analysis::start(expression));
             return;
         }
         if let Expr::Macro(ExprMacro { attrs, mac, .. }) = expression {
@@ -161,7 +163,7 @@ impl VisitMut for Rewrite<'_> {
         if let Stmt::Macro(StmtMacro { attrs, mac, .. }) = statement {
             lint::strip(attrs);
             if self.is_refused_macro(mac) {
-                *mac = parse_quote_spanned!(krate::start(mac)=> ::core::todo! {});
+                *mac = parse_quote_spanned!(steadfast_analysis::start(mac)=> ::core::todo! {});
             } else {
                 self.call(mac);
             }
@@ -182,7 +184,7 @@ fn refuse_parts(checkpoint: &mut Checkpoint) {
     if let Some(name) = checkpoint.name_mut()
         && string_literal(name).is_none()
     {
-        *name = parse_quote_spanned!(krate::start(name)=> "");
+        *name = parse_quote_spanned!(steadfast_analysis::start(name)=> "");
     }
     if let Checkpoint::Step { body, .. } = checkpoint {
         step_body::without_mistakes(body);

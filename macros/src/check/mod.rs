@@ -1,11 +1,3 @@
-//! Everything that is wrong, found before anything is written. Each check reports and goes on.
-//!
-//! * `signature`: what a workflow or durable function may look like
-//! * `body`: how checkpoints are written, and their names
-//! * `step_body`: the little that a step body may not do
-//!
-//! Absent on purpose: determinism, which is `lint`'s.
+//! What the attribute alone can judge: the function's signature. What is wrong in its body is found by the analysis.
 
-pub(crate) mod body;
 pub(crate) mod signature;
-pub(crate) mod step_body;

@@ -4,9 +4,10 @@ use quote::ToTokens;
 use syn::{GenericParam, Signature, Type};
 
 use crate::args::Attribute;
-use crate::diagnostics::Diagnostics;
-use crate::message;
-use crate::model::{self, Mentions, Parameter, bare};
+use crate::model::{self, Mentions, Parameter};
+use steadfast_analysis::bare;
+use steadfast_analysis::diagnostics::Diagnostics;
+use steadfast_analysis::message;
 
 /// Inputs are stored as one tuple, and serde knows tuples up to a length.
 const INPUTS_MAX: usize = 12;

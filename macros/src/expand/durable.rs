@@ -8,7 +8,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Attribute, FnArg, ItemFn, Pat, Signature};
 
-use crate::krate::{self, Krate};
+use crate::krate::Krate;
 use crate::model::{self, Mentions, argument, plain_name};
 
 /// `function` has a rewritten body.
@@ -43,11 +43,13 @@ pub(crate) fn expand(function: &ItemFn, krate: &Krate) -> TokenStream {
 /// type that never happens.
 fn declared(signature: &Signature) -> TokenStream {
     match model::output(signature) {
-        Some(output) if Mentions::of(output, signature).impl_trait.is_none() => quote_spanned! {krate::start(output)=>
-            if let ::core::option::Option::Some(__declared) = ::core::option::Option::None::<#output> {
-                return __declared;
+        Some(output) if Mentions::of(output, signature).impl_trait.is_none() => {
+            quote_spanned! {steadfast_analysis::start(output)=>
+                if let ::core::option::Option::Some(__declared) = ::core::option::Option::None::<#output> {
+                    return __declared;
+                }
             }
-        },
+        }
         _ => TokenStream::new(),
     }
 }

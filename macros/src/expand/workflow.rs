@@ -74,7 +74,7 @@ fn implementation(function: &ItemFn, args: &Args, krate: &Krate, soundness: Soun
     let steadfast = krate.at(here);
     let (value, error) = outcome(function, krate);
     let input = input(function, krate);
-    let at_input = krate::start(&input);
+    let at_input = steadfast_analysis::start(&input);
     let (taken_input, taken_states) = (quote_spanned!(at_input=> __input), quote!(__states));
     let (states, run) = match soundness {
         Soundness::Sound => (states(function, krate), run(function, at_input, krate)),
@@ -122,7 +122,7 @@ fn outcome(function: &ItemFn, krate: &Krate) -> (TokenStream, TokenStream) {
     };
     match model::output(signature).filter(sound) {
         Some(output) => {
-            let span = krate::start(output);
+            let span = steadfast_analysis::start(output);
             let result = krate.private("WorkflowResult", span);
             (
                 quote_spanned!(span=> <#output as #result>::Value),
@@ -150,7 +150,10 @@ fn input(function: &ItemFn, krate: &Krate) -> TokenStream {
         });
     // Each on its own, so that the compiler says which of them cannot be stored.
     let checked = |kind: &Type| {
-        let (start, input) = (krate::start(kind), krate.private("WorkflowInput", krate::start(kind)));
+        let (start, input) = (
+            steadfast_analysis::start(kind),
+            krate.private("WorkflowInput", steadfast_analysis::start(kind)),
+        );
         let stored = Ident::new("Stored", krate::end(kind));
         quote_spanned!(start=> <#kind as #input>::#stored)
     };
@@ -168,7 +171,7 @@ fn states(function: &ItemFn, krate: &Krate) -> TokenStream {
         .filter_map(|parameter| match parameter {
             Parameter::State { attributes, reference } => {
                 let (kind, attributes) = (&reference.elem, configuration(attributes));
-                let state_type = krate.private("StateType", krate::start(kind));
+                let state_type = krate.private("StateType", steadfast_analysis::start(kind));
                 Some(quote!(#(#attributes)* #state_type::of::<#kind>()))
             }
             Parameter::Input { .. } | Parameter::Receiver(_) => None,

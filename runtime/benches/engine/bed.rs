@@ -133,6 +133,10 @@ impl Store for Counted {
         self.inner.load(instance)
     }
 
+    fn note(&self, key: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        self.inner.note(key)
+    }
+
     fn find(&self, id: &str) -> Result<Option<InstanceRecord>, ReadError> {
         self.inner.find(id)
     }

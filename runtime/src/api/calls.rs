@@ -90,7 +90,7 @@ impl<W: Workflow> Start<W> {
                 None => Ok(Handle::new(engine, id, existing.number, false)),
                 Some(difference) => Err(StartError::Conflict { id, difference }),
             },
-            Written::Turn(_) | Written::Signal(_) | Written::Cancel(_) | Written::Refused { .. } => {
+            Written::Turn(_) | Written::Signal(_) | Written::Cancel(_) | Written::Noted | Written::Refused { .. } => {
                 Err(mismatch(&id).into())
             }
         }
@@ -214,9 +214,12 @@ async fn send(engine: Arc<Engine>, id: String, request: Write) -> Result<SignalA
                 at,
             },
         ),
-        Written::Signal(_) | Written::Start(_) | Written::Turn(_) | Written::Cancel(_) | Written::Refused { .. } => {
-            false
-        }
+        Written::Signal(_)
+        | Written::Start(_)
+        | Written::Turn(_)
+        | Written::Cancel(_)
+        | Written::Noted
+        | Written::Refused { .. } => false,
     })
     .await?;
     match written {
@@ -225,7 +228,7 @@ async fn send(engine: Arc<Engine>, id: String, request: Write) -> Result<SignalA
         Written::Signal(Signalled::Duplicate { .. }) => Ok(SignalAnswer::Duplicate),
         Written::Signal(Signalled::Unknown) => Err(signal_unknown(&id)),
         Written::Signal(Signalled::Finished(status)) => Err(SignalError::AlreadyFinished { id, status }),
-        Written::Start(_) | Written::Turn(_) | Written::Cancel(_) | Written::Refused { .. } => {
+        Written::Start(_) | Written::Turn(_) | Written::Cancel(_) | Written::Noted | Written::Refused { .. } => {
             Err(mismatch(&id).into())
         }
     }

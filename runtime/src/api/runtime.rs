@@ -223,7 +223,9 @@ pub(super) async fn cancel(engine: &Arc<Engine>, id: &str, reason: &str) -> Resu
         Written::Cancel(Cancelled::AlreadyRequested) => Ok(CancelAnswer::AlreadyRequested),
         Written::Cancel(Cancelled::Finished(status)) => Ok(CancelAnswer::AlreadyFinished(status)),
         Written::Cancel(Cancelled::Unknown) => Err(RuntimeError::UnknownInstance { id: id.to_owned() }),
-        Written::Start(_) | Written::Turn(_) | Written::Signal(_) | Written::Refused { .. } => Err(mismatch(id)),
+        Written::Start(_) | Written::Turn(_) | Written::Signal(_) | Written::Noted | Written::Refused { .. } => {
+            Err(mismatch(id))
+        }
     }
 }
 

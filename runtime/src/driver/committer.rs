@@ -239,5 +239,6 @@ fn size(write: &Write) -> usize {
         Write::Turn { batch, .. } => batch.as_ref().map_or(0, Vec::len),
         Write::Signal { payload, .. } => payload.len(),
         Write::Cancel { reason, .. } => reason.len(),
+        Write::Note { value, .. } => value.len(),
     }
 }

@@ -133,6 +133,10 @@ impl Store for MemoryStore {
         Ok(later.take(limit).map(|(_, entry)| entry.record.clone()).collect())
     }
 
+    fn note(&self, key: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        Ok(self.read()?.notes.get(key).cloned())
+    }
+
     fn close(&self) -> Result<(), CommitError> {
         self.closed.store(true, Ordering::Release);
         Ok(())
@@ -150,6 +154,7 @@ struct Tables {
     instances: BTreeMap<InstanceNumber, Entry>,
     ready: BTreeSet<InstanceNumber>,
     due: BTreeSet<(Timestamp, InstanceNumber)>,
+    notes: BTreeMap<String, Vec<u8>>,
 }
 
 #[derive(Debug)]
@@ -199,6 +204,10 @@ impl Tables {
                 at,
             } => Written::Signal(self.signal(id, name, payload, dedup_key.as_deref(), *at)),
             Write::Cancel { id, reason, at } => Written::Cancel(self.cancel(id, reason, *at)),
+            Write::Note { key, value } => {
+                self.notes.insert(key.clone(), value.clone());
+                Written::Noted
+            }
         }
     }
 

@@ -13,8 +13,8 @@
 //! 2. After [`CommitError::Failed`] the outcome is unknown and the store answers every further call with an error until it is
 //!    opened again. After [`CommitError::Unavailable`] nothing was written and the same group may be tried again.
 //! 3. Every group carries the epoch of [`Store::claim`]; a group with an older one is refused whole ([`CommitError::Fenced`]).
-//! 4. [`Store::find`], [`Store::record`], [`Store::list`] and [`Store::last_batch`] show only what is durable. [`Store::load`],
-//!    [`Store::ready`] and [`Store::due`] may show what a commit that is under way has written: whatever the engine does on
+//! 4. [`Store::find`], [`Store::record`], [`Store::list`], [`Store::last_batch`] and [`Store::note`] show only what is durable.
+//!    [`Store::load`], [`Store::ready`] and [`Store::due`] may show what a commit that is under way has written: whatever the engine does on
 //!    the strength of it is committed later, so it cannot become visible before it.
 //! 5. An instance is *ready* (must be looked at when a store is opened) from its start until its status is
 //!    [`Status::Waiting`] or terminal; a signal whose name it waits for or a cancellation makes a waiting one ready again.
@@ -23,7 +23,7 @@
 //!    ready from the start: no wake-up is lost between a turn and the commit that parks it.
 //! 6. Damage is an error that names the instance; a write that cannot be judged because of it is answered
 //!    [`Written::Refused`]. Nothing is repaired, dropped or recreated silently.
-//! 7. Ids, signal names and deduplication keys have 1 to 256 bytes. A write with any other is answered [`Written::Refused`].
+//! 7. Ids, signal names, deduplication keys and keys of notes have 1 to 256 bytes. A write with any other is answered [`Written::Refused`].
 
 #[cfg(feature = "testing")]
 pub mod contract;
@@ -79,6 +79,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// Instances with numbers above `after`, in order of number (which is the order of creation), at most `limit`.
     fn list(&self, after: Option<InstanceNumber>, limit: usize) -> Result<Vec<InstanceRecord>, ReadError>;
+
+    /// The value that was noted last under this key.
+    fn note(&self, key: &str) -> Result<Option<Vec<u8>>, ReadError>;
 
     /// Lets go of files and locks after the last commit. Every later call is an error. A second close is harmless.
     fn close(&self) -> Result<(), CommitError>;

@@ -191,6 +191,14 @@ pub enum Write {
         /// Now.
         at: Timestamp,
     },
+    /// Keeps a value of the engine's own, beside all instances, in place of the one with the same key. Answered by
+    /// [`Written::Noted`].
+    Note {
+        /// Its key; 1 to 256 bytes.
+        key: String,
+        /// What is kept.
+        value: Vec<u8>,
+    },
 }
 
 /// The answer to one [`Write`].
@@ -204,6 +212,8 @@ pub enum Written {
     Signal(Signalled),
     /// Of [`Write::Cancel`].
     Cancel(Cancelled),
+    /// Of [`Write::Note`].
+    Noted,
     /// Of any write that cannot be judged or kept: the instance's stored rows cannot be read, or a name is too long. Nothing
     /// of it was written, and trying again changes nothing.
     Refused {

@@ -83,6 +83,7 @@ pub(super) fn name_fault(write: &Write) -> Option<String> {
     let names = match write {
         Write::Start { id, .. } | Write::Cancel { id, .. } => [Some(("id", id)), None, None],
         Write::Turn { .. } => [None; 3],
+        Write::Note { key, .. } => [Some(("key of a note", key)), None, None],
         Write::Signal {
             id, name, dedup_key, ..
         } => [

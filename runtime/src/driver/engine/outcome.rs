@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::ids::InstanceNumber;
 use crate::machine::{EventKind, decode_batch};
 use crate::store::{ReadError, Status};
+use std::sync::Arc;
 use tokio::sync::oneshot;
 
 /// How an instance ended, or why it stands still.
@@ -34,6 +35,20 @@ impl Engine {
         for waiter in waiters {
             // Whoever waited may be gone.
             let _ = waiter.send(outcome.clone());
+        }
+    }
+
+    /// The task of an instance ended without having moved it. Whoever asked meanwhile found it in memory and waits for its
+    /// end, which may be long past: the index of due times, or a call, may wake what has ended since.
+    pub(in crate::driver) fn announce_what_is_known(self: &Arc<Self>, instance: InstanceNumber) {
+        if !lock(&self.waiters).contains_key(&instance) {
+            return;
+        }
+        match self.known_outcome(instance) {
+            Ok(Some(outcome)) => self.announce(instance, &outcome),
+            // It goes on later, or is in memory again.
+            Ok(None) => {}
+            Err(error) => self.unreadable(instance, error.to_string()),
         }
     }
 

@@ -25,12 +25,14 @@ pub(in crate::driver) async fn run(engine: Arc<Engine>, live: Arc<Live>, origin:
             if engine.left(&live, None).cancel.is_some() {
                 engine.wake_stored(live.number, &[]);
             }
+            engine.announce_what_is_known(live.number);
             return;
         }
         Origin::Stored => match engine.load(live.number) {
             Ok(Some(loaded)) => (loaded, false),
             Ok(None) => {
                 engine.left(&live, None);
+                engine.announce_what_is_known(live.number);
                 return;
             }
             Err(reason) => {
@@ -69,6 +71,7 @@ pub(in crate::driver) enum Origin {
 async fn drive(engine: Arc<Engine>, live: Arc<Live>, loaded: Loaded, is_fresh: bool, states: &States) {
     if loaded.record.status.is_terminal() {
         engine.left(&live, None);
+        engine.announce_what_is_known(live.number);
         return;
     }
     let cancel = loaded.record.cancel_requested.clone();

@@ -14,6 +14,7 @@
 //! show in its own way.
 
 mod groups;
+mod notes;
 mod random;
 mod reading;
 mod reopening;
@@ -62,6 +63,7 @@ pub fn checks() -> Vec<Check> {
         signals::CHECKS,
         waking::CHECKS,
         reading::CHECKS,
+        notes::CHECKS,
         reopening::CHECKS,
         random::CHECKS,
     ]

@@ -58,6 +58,8 @@ fn compare(bench: &mut Bench, seed: u64) {
         let number = InstanceNumber(base + 1 + chance.below(10));
         assert_eq!(bench.store.load(number).ok(), model.load(number).ok(), "round {round}");
     }
+    let key = format!("seed {seed}");
+    assert_eq!(bench.store.note(&key).ok(), model.note(&key).ok());
     let after = Some(InstanceNumber(base));
     assert_eq!(bench.store.list(after, 100).ok(), model.list(after, 100).ok());
     assert_eq!(bench.store.ready(after, 100).ok(), model.ready(after, 100).ok());
@@ -71,7 +73,11 @@ fn compare(bench: &mut Bench, seed: u64) {
 fn write(chance: &mut Chance, model: &MemoryStore, seed: u64, base: u64) -> Write {
     let id = format!("seed {seed} {}", chance.below(10));
     let now = at(100 + chance.below(1_000));
-    match chance.below(8) {
+    match chance.below(9) {
+        8 => Write::Note {
+            key: format!("seed {seed}"),
+            value: vec![2; chance.of(&[0, 10, 5_000])],
+        },
         0 => start(&id),
         1 => cancel(&id, "chance"),
         2 | 3 => Write::Signal {

@@ -38,6 +38,7 @@ fn target(write: &Write) -> String {
     match write {
         Write::Start { id, .. } | Write::Signal { id, .. } | Write::Cancel { id, .. } => format!("instance `{id}`"),
         Write::Turn { instance, .. } => format!("instance {instance}"),
+        Write::Note { key, .. } => format!("note `{key}`"),
     }
 }
 
@@ -79,6 +80,7 @@ fn judge(draft: &mut Draft<'_>, write: &Write) -> Result<Written, RowFault> {
             at,
         } => signal(draft, id, name, payload, dedup_key.as_deref(), *at).map(Written::Signal),
         Write::Cancel { id, reason, at } => cancel(draft, id, reason, *at).map(Written::Cancel),
+        Write::Note { key, value } => replace(draft, keys::note(key), value).map(|()| Written::Noted),
     }
 }
 
@@ -211,14 +213,18 @@ fn cancel(draft: &mut Draft<'_>, id: &str, reason: &str, at: Timestamp) -> Resul
     Ok(Cancelled::Requested(Box::new(before)))
 }
 
-/// Writes a record over the one that is there, whose chunks, if it was that long, are given up.
+/// Writes a record over the one that is there.
 fn put_record(draft: &mut Draft<'_>, record: &InstanceRecord) -> Result<(), RowFault> {
-    let key = keys::record(record.number);
+    replace(draft, keys::record(record.number), &rows::encode(record))
+}
+
+/// Writes a value over the one that is there, whose chunks, if it was that long, are given up.
+fn replace(draft: &mut Draft<'_>, key: Vec<u8>, after: &[u8]) -> Result<(), RowFault> {
     if let Some(value) = draft.get(&key)? {
         let placed = Placed::decode(&key, rows::unseal(&key, &value)?)?;
         draft.discard(&placed);
     }
-    draft.put_placed(key, Vec::new(), &rows::encode(record));
+    draft.put_placed(key, Vec::new(), after);
     Ok(())
 }
 

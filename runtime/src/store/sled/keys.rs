@@ -24,6 +24,10 @@ pub(super) fn id(id: &str) -> Vec<u8> {
     [b"i", id.as_bytes()].concat()
 }
 
+pub(super) fn note(key: &str) -> Vec<u8> {
+    [b"n", key.as_bytes()].concat()
+}
+
 pub(super) fn record(instance: InstanceNumber) -> Vec<u8> {
     key(b'r', &[instance.0])
 }
@@ -86,12 +90,8 @@ pub(super) fn describe(key: &[u8]) -> String {
         Some(b'd') => "deduplication row",
         Some(b'g') => "row of deleted chunks",
         Some(b'h') => "journal batch",
-        Some(b'i') => {
-            return format!(
-                "id row of `{}`",
-                String::from_utf8_lossy(key.get(1..).unwrap_or_default())
-            );
-        }
+        Some(b'i') => return named("id row of", key),
+        Some(b'n') => return named("note", key),
         Some(b'r') => "record",
         Some(b's') => "signal",
         Some(b't') => "timer row",
@@ -101,4 +101,9 @@ pub(super) fn describe(key: &[u8]) -> String {
     };
     let numbers = (0..3).map_while(|place| number(key, place));
     numbers.fold(kind.to_owned(), |text, number| format!("{text} {number}"))
+}
+
+fn named(kind: &str, key: &[u8]) -> String {
+    let name = String::from_utf8_lossy(key.get(1..).unwrap_or_default());
+    format!("{kind} `{name}`")
 }

@@ -186,6 +186,10 @@ impl Store for SledStore {
         self.read_durable(|disk| read::last_batch(disk, instance))
     }
 
+    fn note(&self, key: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        self.read_durable(|disk| read::note(disk, key))
+    }
+
     fn ready(&self, after: Option<InstanceNumber>, limit: usize) -> Result<Vec<InstanceNumber>, ReadError> {
         self.read(|disk| read::ready(disk, after, limit))
     }

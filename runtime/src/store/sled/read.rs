@@ -82,6 +82,19 @@ pub(super) fn last_batch(disk: &Disk, instance: InstanceNumber) -> Result<Option
     .map_err(of(instance))
 }
 
+pub(super) fn note(disk: &Disk, key: &str) -> Result<Option<Vec<u8>>, ReadError> {
+    let key = keys::note(key);
+    guarded(|| {
+        // A commit may be replacing it, and with it the chunks that it refers to.
+        let _between_commits = disk.applying.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(value) = View::get(&disk.tree, &key)? else {
+            return Ok(None);
+        };
+        view::placed(&disk.tree, &Placed::decode(&key, rows::unseal(&key, &value)?)?).map(Some)
+    })
+    .map_err(of(InstanceNumber(0)))
+}
+
 pub(super) fn ready(
     disk: &Disk,
     after: Option<InstanceNumber>,

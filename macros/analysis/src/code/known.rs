@@ -5,7 +5,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Expr, Macro};
 
-use crate::body::checkpoint::Kind;
+use crate::code::checkpoint::Kind;
 
 /// By the last segment of the path, as `std::format!` and `tracing::info!` are written too.
 const KNOWN: &[&str] = &[
@@ -50,14 +50,14 @@ const KNOWN: &[&str] = &[
 ];
 
 /// One piece between two commas (or the `;` of `vec![value; count]`).
-pub(crate) enum Piece {
+pub enum Piece {
     /// What stands before the expression: `name =`, `%`, `?`; often nothing.
     Expression { before: TokenStream, expression: Expr },
     /// A pattern, a format string's oddity, a separator: anything else.
     Other(TokenStream),
 }
 
-pub(crate) fn is_known(mac: &Macro) -> bool {
+pub fn is_known(mac: &Macro) -> bool {
     mac.path
         .segments
         .last()
@@ -65,7 +65,7 @@ pub(crate) fn is_known(mac: &Macro) -> bool {
 }
 
 /// All pieces in order, separators included, so that writing them out again gives the same macro call.
-pub(crate) fn pieces(mac: &Macro) -> Vec<Piece> {
+pub fn pieces(mac: &Macro) -> Vec<Piece> {
     // Only the first argument of `matches!` is an expression; `Some(1)` among the patterns would look like one.
     let patterns_follow = mac.path.segments.last().is_some_and(|last| last.ident == "matches");
     let mut pieces = Vec::new();
@@ -119,7 +119,7 @@ impl ToTokens for Piece {
 }
 
 /// True when these tokens hold an `.await` or one of our macros.
-pub(crate) fn waits(tokens: TokenStream) -> bool {
+pub fn waits(tokens: TokenStream) -> bool {
     let mut before: Option<TokenTree> = None;
     tokens.into_iter().any(|tree| {
         let found = match &tree {

@@ -5,7 +5,7 @@ use super::*;
 fn rules(function: &str) -> Vec<String> {
     let function: ItemFn = syn::parse_str(function).expect("a function");
     let mut diagnostics = Diagnostics::default();
-    Lints::new(&Names::of(&function)).check(&function, &mut diagnostics);
+    Lints::new(&Names::of(&function, None)).check(&function, &mut diagnostics);
     diagnostics
         .into_messages()
         .iter()
@@ -127,4 +127,22 @@ fn foreign_macros_are_told_from_ours() {
         body(r#"mine!(step!("x", y));"#),
         ["workflow code cannot wait inside `mine!`"]
     );
+}
+
+/// The table's own examples: each breaks its rule, and no other.
+#[test]
+fn every_rule_is_broken_by_its_example_alone() {
+    for rule in table::RULES {
+        let function = format!("async fn workflow() {{ {} }}", rule.example);
+        let function: ItemFn = syn::parse_str(&function).expect("a function");
+        let mut diagnostics = Diagnostics::default();
+        Lints::new(&Names::of(&function, None)).check(&function, &mut diagnostics);
+        let messages = diagnostics.into_messages();
+        let expected = rule.message.reason;
+        assert!(
+            !messages.is_empty() && messages.iter().all(|message| message.contains(expected)),
+            "`{}`: {messages:?}",
+            rule.id
+        );
+    }
 }

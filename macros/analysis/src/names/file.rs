@@ -29,22 +29,16 @@ struct Reading {
 }
 
 /// The names in the module that declares `function`.
-pub(super) fn names_around(function: &Ident) -> Names {
-    if !proc_macro::is_available() {
-        return Names::default();
-    }
-    let Some(path) = function.span().unwrap().local_file() else {
-        return Names::default();
-    };
-    let modified = std::fs::metadata(&path).and_then(|file| file.modified()).ok();
+pub(super) fn names_around(function: &Ident, file: &Path) -> Names {
+    let modified = std::fs::metadata(file).and_then(|file| file.modified()).ok();
     READ.with_borrow_mut(|files| {
         let fresh = |path: &PathBuf| Reading {
             modified,
             functions: read(path).unwrap_or_default(),
         };
-        let reading = files.entry(path.clone()).or_insert_with_key(fresh);
+        let reading = files.entry(file.to_owned()).or_insert_with_key(fresh);
         if reading.modified != modified {
-            *reading = fresh(&path);
+            *reading = fresh(&file.to_owned());
         }
         reading
             .functions

@@ -9,20 +9,36 @@
 use crate::message::Message;
 
 /// One rule.
-pub(crate) struct Rule {
+pub struct Rule {
     /// What `#[allow_nondeterminism(…)]` calls it.
-    pub(crate) id: &'static str,
+    pub id: &'static str,
+    pub level: Level,
+    /// What it matches, for the documentation.
+    pub refuses: &'static str,
+    /// What to write instead, for the documentation.
+    pub instead: &'static str,
+    /// Statements of an async function that break it, and nothing else.
+    pub example: &'static str,
     /// Functions and values, by their full path.
-    pub(crate) paths: &'static [&'static str],
+    pub paths: &'static [&'static str],
     /// Macros, by their full path.
-    pub(crate) macros: &'static [&'static str],
+    pub macros: &'static [&'static str],
     /// `{0}` is the offending code as it is written.
-    pub(crate) message: Message,
+    pub message: Message,
+}
+
+/// What happens to code that breaks a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// It does not compile.
+    Error,
+    /// It compiles with a warning: the rule cannot tell a mistake from what is meant.
+    Warning,
 }
 
 /// How the calls of a rule are kept from giving a second error once they are reported; see `body::rewrite`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Aftermath {
+pub enum Aftermath {
     /// It compiles as it is.
     Harmless,
     /// Its future is not durable, or its arguments are: it must go.
@@ -30,7 +46,7 @@ pub(crate) enum Aftermath {
 }
 
 impl Rule {
-    pub(crate) fn aftermath(&self) -> Aftermath {
+    pub fn aftermath(&self) -> Aftermath {
         match self.id {
             "timer" | "spawn" | "foreign_join" | "foreign_select" => Aftermath::Replace,
             _ => Aftermath::Harmless,
@@ -38,11 +54,15 @@ impl Rule {
     }
 }
 
-pub(crate) const CLOCK: &Rule = &RULES[0];
+pub const CLOCK: &Rule = &RULES[0];
 
-pub(crate) const RULES: &[Rule] = &[
+pub const RULES: &[Rule] = &[
     Rule {
         id: "clock",
+        level: Level::Error,
+        refuses: "`SystemTime::now`, `Instant::now`, `.elapsed()`, the clocks of chrono, time, jiff, tokio",
+        instead: "`now!()`",
+        example: "let now = std::time::SystemTime::now();",
         paths: &[
             "std::time::SystemTime::now",
             "std::time::Instant::now",
@@ -75,6 +95,10 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         id: "randomness",
+        level: Level::Error,
+        refuses: "rand, fastrand, getrandom, `RandomState`",
+        instead: "`random!()`",
+        example: "let dice: u8 = rand::random();",
         paths: &[
             "rand::random",
             "rand::random_bool",
@@ -114,6 +138,10 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         id: "fresh_id",
+        level: Level::Error,
+        refuses: "`Uuid::new_v4` and its like, ulid, nanoid, cuid",
+        instead: "`uuid!()`",
+        example: "let id = uuid::Uuid::new_v4();",
         paths: &[
             "uuid::Uuid::new_v1",
             "uuid::Uuid::new_v4",
@@ -146,6 +174,10 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         id: "timer",
+        level: Level::Error,
+        refuses: "sleeps, timeouts and intervals of any runtime",
+        instead: "`sleep!`, `.timeout(…)`",
+        example: "tokio::time::sleep(delay).await;",
         paths: &[
             "tokio::time::sleep",
             "tokio::time::sleep_until",
@@ -175,6 +207,10 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         id: "spawn",
+        level: Level::Error,
+        refuses: "tasks and threads",
+        instead: "a step, `join!`, `map_concurrent`",
+        example: "tokio::spawn(work());",
         paths: &[
             "tokio::spawn",
             "tokio::task::spawn",
@@ -204,6 +240,10 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         id: "foreign_join",
+        level: Level::Error,
+        refuses: "`tokio::join!`, `futures::future::join_all` and their like",
+        instead: "`join!`, `join_all`",
+        example: "tokio::join!(first, second);",
         paths: &[
             "futures::future::join",
             "futures::future::join3",
@@ -240,6 +280,10 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         id: "foreign_select",
+        level: Level::Error,
+        refuses: "`tokio::select!`, `FuturesUnordered` and their like",
+        instead: "`race!`, `map_concurrent`",
+        example: "futures::future::select(first, second).await;",
         paths: &[
             "futures::future::select",
             "futures::future::select_all",
@@ -295,13 +339,13 @@ mod tests {
 
     #[test]
     fn the_documentation_lists_every_rule() {
-        let documentation = include_str!("../lib.rs");
+        let documentation = include_str!("../../../src/lib.rs");
         for rule in RULES {
-            assert!(
-                documentation.contains(&format!("/// | `{}` |", rule.id)),
-                "`{}`",
-                rule.id
-            );
+            let Rule {
+                id, refuses, instead, ..
+            } = rule;
+            let row = format!("/// | `{id}` | {refuses} | {instead} |");
+            assert!(documentation.contains(&row), "{row}");
         }
     }
 

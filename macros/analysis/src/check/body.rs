@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use syn::{Block, Expr, ExprClosure, Lit, LitStr, Macro};
 
-use crate::body::checkpoint::{Checkpoint, JOIN_MAX, Kind, RACE_BRANCHES};
-use crate::body::walk::{Observer, walk};
 use crate::check::step_body;
+use crate::code::checkpoint::{Checkpoint, JOIN_MAX, Kind, RACE_BRANCHES};
+use crate::code::walk::{Observer, walk};
 use crate::diagnostics::Diagnostics;
 use crate::message::{self, Message};
 use crate::names::Names;
@@ -15,7 +15,7 @@ use crate::names::Names;
 /// Names are stored with every event.
 const NAME_MAX: usize = 256;
 
-pub(crate) fn check(block: &Block, names: &Names, diagnostics: &mut Diagnostics) {
+pub fn check(block: &Block, names: &Names, diagnostics: &mut Diagnostics) {
     let mut checks = Checks {
         diagnostics,
         names: BTreeSet::new(),
@@ -150,7 +150,7 @@ impl Checks<'_> {
 }
 
 /// The rules for every stored name: of steps, sleeps, signals and workflows.
-pub(crate) fn check_name(name: &LitStr, what: &str, diagnostics: &mut Diagnostics) -> bool {
+pub fn check_name(name: &LitStr, what: &str, diagnostics: &mut Diagnostics) -> bool {
     let value = name.value();
     let mistake: Option<&Message> = if value.is_empty() {
         Some(&message::NAME_EMPTY)
@@ -168,7 +168,7 @@ pub(crate) fn check_name(name: &LitStr, what: &str, diagnostics: &mut Diagnostic
 }
 
 /// A string literal, also from inside a `macro_rules!` metavariable.
-pub(crate) fn string_literal(name: &Expr) -> Option<LitStr> {
+pub fn string_literal(name: &Expr) -> Option<LitStr> {
     match name {
         Expr::Lit(literal) => match &literal.lit {
             Lit::Str(text) => Some(text.clone()),

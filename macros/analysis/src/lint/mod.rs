@@ -5,8 +5,8 @@
 //!
 //! Absent on purpose: types. A foreign future is refused by the compiler (`DurableFuture`), not here.
 
-pub(crate) mod allowance;
-mod table;
+pub mod allowance;
+pub mod table;
 
 use std::collections::BTreeSet;
 
@@ -15,27 +15,27 @@ use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprMethodCall, FnArg, Ident, ItemFn, Local, Macro, Pat, PatType, Path, Signature, Stmt, Type};
 
-use crate::body::known;
-use crate::body::walk::{Observer, walk};
+use crate::bare;
+use crate::code::known;
+use crate::code::walk::{Observer, walk};
 use crate::diagnostics::Diagnostics;
 use crate::message;
-use crate::model::bare;
 use crate::names::{Meaning, Names};
 use allowance::Allowance;
-use table::{Aftermath, CLOCK, RULES, Rule};
+use table::{Aftermath, CLOCK, Level, RULES, Rule};
 
 /// The rules, and what the names in one function mean.
-pub(crate) struct Lints<'n> {
+pub struct Lints<'n> {
     names: &'n Names,
 }
 
 impl<'n> Lints<'n> {
-    pub(crate) fn new(names: &'n Names) -> Self {
+    pub fn new(names: &'n Names) -> Self {
         Self { names }
     }
 
     /// Reports every rule that the function's workflow code breaks.
-    pub(crate) fn check(&self, function: &ItemFn, diagnostics: &mut Diagnostics) {
+    pub fn check(&self, function: &ItemFn, diagnostics: &mut Diagnostics) {
         let instants = Instants::of(&function.sig, &function.block);
         let mut linter = Linter {
             lints: self,
@@ -47,13 +47,13 @@ impl<'n> Lints<'n> {
     }
 
     /// True for a call that was reported and would be reported again by the compiler.
-    pub(crate) fn must_go(&self, called: &Path) -> bool {
+    pub fn must_go(&self, called: &Path) -> bool {
         self.rule_for(called, |rule| rule.paths)
             .is_some_and(|rule| rule.aftermath() == Aftermath::Replace)
     }
 
     /// The same for a macro.
-    pub(crate) fn macro_must_go(&self, mac: &Macro) -> bool {
+    pub fn macro_must_go(&self, mac: &Macro) -> bool {
         self.rule_for(&mac.path, |rule| rule.macros)
             .is_some_and(|rule| rule.aftermath() == Aftermath::Replace)
     }
@@ -118,7 +118,10 @@ impl Linter<'_> {
             .flatten()
             .any(|allowance| allowance.covers(rule.id));
         if !allowed {
-            self.diagnostics.at(place, &rule.message, &[written]);
+            match rule.level {
+                Level::Error => self.diagnostics.at(place, &rule.message, &[written]),
+                Level::Warning => self.diagnostics.warn_at(place, &rule.message, &[written]),
+            }
         }
     }
 }
@@ -227,7 +230,7 @@ impl<'ast> Visit<'ast> for Instants {
 }
 
 /// Removes every allowance, which only this crate understands.
-pub(crate) fn strip(attributes: &mut Vec<syn::Attribute>) {
+pub fn strip(attributes: &mut Vec<syn::Attribute>) {
     attributes.retain(|attribute| !allowance::is_allowance(attribute));
 }
 

@@ -11,7 +11,7 @@ use syn::{Block, Item, ItemFn, ItemUse, Local, Pat, PatIdent, Path, UseTree};
 
 /// What a path means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Meaning {
+pub enum Meaning {
     /// Something of another crate, in full.
     Foreign(Vec<String>),
     /// Something of the user's own crate or function.
@@ -22,7 +22,7 @@ pub(crate) enum Meaning {
 
 /// The names in scope.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Names {
+pub struct Names {
     /// Name in scope → the path that `use` gave it.
     imports: BTreeMap<String, Vec<String>>,
     /// Items declared in sight.
@@ -32,9 +32,10 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The names in scope in the body of `function`.
-    pub(crate) fn of(function: &ItemFn) -> Self {
-        file::names_around(&function.sig.ident).and_of_body(&function.block)
+    /// The names in scope in the body of `function`, which stands in `file` if that is known.
+    pub fn of(function: &ItemFn, file: Option<&std::path::Path>) -> Self {
+        let around = file.map_or_else(Self::default, |file| file::names_around(&function.sig.ident, file));
+        around.and_of_body(&function.block)
     }
 
     /// Adds what the function's body imports and declares, at any depth: a name means the same in all of a function, or
@@ -61,7 +62,7 @@ impl Names {
         names
     }
 
-    pub(crate) fn meaning(&self, path: &Path) -> Meaning {
+    pub fn meaning(&self, path: &Path) -> Meaning {
         let written: Vec<String> = path
             .segments
             .iter()

@@ -4,12 +4,12 @@
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprMacro, Item, Macro, Stmt};
 
-use crate::body::checkpoint::{Checkpoint, Kind};
-use crate::body::known::{self, Piece};
+use crate::code::checkpoint::{Checkpoint, Kind};
+use crate::code::known::{self, Piece};
 use crate::names::Names;
 
 /// What a stage wants to see. Everything here is workflow code; step bodies and nested items never show up.
-pub(crate) trait Observer {
+pub trait Observer {
     /// Before a statement's parts.
     fn enter_statement(&mut self, _: &Stmt) {}
     /// After them.
@@ -23,7 +23,7 @@ pub(crate) trait Observer {
 }
 
 /// Shows `block` to `observer`.
-pub(crate) fn walk(block: &Block, names: &Names, observer: &mut impl Observer) {
+pub fn walk(block: &Block, names: &Names, observer: &mut impl Observer) {
     Walk { names, observer }.visit_block(block);
 }
 

@@ -9,13 +9,13 @@ use crate::lint::table::RULES;
 use crate::message;
 
 /// An allowance in force.
-pub(crate) struct Allowance {
+pub struct Allowance {
     rule: Ident,
     used: bool,
 }
 
 /// By the last segment, since it may be written with a path.
-pub(crate) fn is_allowance(attribute: &Attribute) -> bool {
+pub fn is_allowance(attribute: &Attribute) -> bool {
     attribute
         .path()
         .segments
@@ -47,7 +47,7 @@ impl Parse for Arguments {
 
 impl Allowance {
     /// The allowances on a statement. A malformed one still counts, so that one mistake gives one error.
-    pub(crate) fn on(statement: &Stmt, diagnostics: &mut Diagnostics) -> Vec<Self> {
+    pub fn on(statement: &Stmt, diagnostics: &mut Diagnostics) -> Vec<Self> {
         attributes(statement)
             .iter()
             .filter(|attribute| is_allowance(attribute))
@@ -74,14 +74,14 @@ impl Allowance {
     }
 
     /// True if it silences `rule`, which it remembers.
-    pub(crate) fn covers(&mut self, rule: &str) -> bool {
+    pub fn covers(&mut self, rule: &str) -> bool {
         let covers = self.rule == rule;
         self.used |= covers;
         covers
     }
 
     /// Reports an allowance that nothing needed.
-    pub(crate) fn retire(&self, diagnostics: &mut Diagnostics) {
+    pub fn retire(&self, diagnostics: &mut Diagnostics) {
         if !self.used {
             diagnostics.at(
                 &self.rule.to_token_stream(),

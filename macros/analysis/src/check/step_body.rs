@@ -8,12 +8,11 @@ use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{BinOp, Expr, ExprAsync, ExprAwait, ExprClosure, Ident, Item, PatIdent, parse_quote_spanned};
 
-use crate::body::checkpoint::Body;
+use crate::code::checkpoint::Body;
 use crate::diagnostics::Diagnostics;
-use crate::krate;
 use crate::message;
 
-pub(crate) fn check(body: &Body, diagnostics: &mut Diagnostics) {
+pub fn check(body: &Body, diagnostics: &mut Diagnostics) {
     match body {
         Body::Closure(closure) if closure.inputs.len() != 1 => {
             diagnostics.at(&closure.or1_token, &message::STEP_CLOSURE, &[]);
@@ -134,7 +133,7 @@ fn outermost(value: &Expr) -> &Expr {
 }
 
 /// Takes out of a body what was reported and what the compiler would report as well.
-pub(crate) fn without_mistakes(body: &mut Body) {
+pub fn without_mistakes(body: &mut Body) {
     if let Body::Future(future) = body {
         let mut ignored = Diagnostics::default();
         BareAwaits {
@@ -142,7 +141,7 @@ pub(crate) fn without_mistakes(body: &mut Body) {
         }
         .visit_expr(future);
         if !ignored.is_empty() {
-            let span = krate::start(future);
+            let span = crate::start(future);
             *body = Body::Block(match outermost(future) {
                 Expr::Await(_) => parse_quote_spanned!(span=> { #future }),
                 Expr::Try(_) => parse_quote_spanned!(span=> { ::core::result::Result::Ok(#future) }),

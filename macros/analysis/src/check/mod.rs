@@ -1,0 +1,9 @@
+//! Everything that is wrong in how workflow code is written. Each check reports and goes on.
+//!
+//! * `body`: how checkpoints are written, and their names
+//! * `step_body`: the little that a step body may not do
+//!
+//! Absent on purpose: determinism, which is `lint`'s.
+
+pub mod body;
+pub mod step_body;

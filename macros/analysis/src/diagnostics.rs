@@ -1,0 +1,79 @@
+//! The sink that every stage reports to, so that one compile shows every mistake.
+//! Absent on purpose: the wording, which is in `message`, and the decision what to emit instead, which is in `fallback`.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
+
+use crate::message::Message;
+
+/// Mistakes found so far, in the order of the source as far as each stage walks it.
+#[derive(Default)]
+pub struct Diagnostics {
+    errors: Vec<syn::Error>,
+    warnings: Vec<syn::Error>,
+}
+
+impl Diagnostics {
+    /// Reports `message` under exactly these tokens. `values` fill `{0}`, `{1}` … of the text.
+    pub fn at(&mut self, tokens: &impl ToTokens, message: &Message, values: &[&str]) {
+        self.errors
+            .push(syn::Error::new_spanned(tokens, message.render(values)));
+    }
+
+    /// Reports what may be meant: the code compiles, with a warning.
+    pub fn warn_at(&mut self, tokens: &impl ToTokens, message: &Message, values: &[&str]) {
+        self.warnings
+            .push(syn::Error::new_spanned(tokens, message.render(values)));
+    }
+
+    /// The same for a place that has a span but no tokens of its own.
+    pub fn at_span(&mut self, span: Span, message: &Message, values: &[&str]) {
+        self.errors.push(syn::Error::new(span, message.render(values)));
+    }
+
+    /// Takes over what syn found while parsing.
+    pub fn adopt(&mut self, error: syn::Error) {
+        self.errors.extend(error);
+    }
+
+    pub fn len(&self) -> usize {
+        self.errors.len()
+    }
+
+    /// Whether nothing keeps the code from compiling.
+    pub fn is_empty(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    /// What was reported, as text.
+    #[cfg(test)]
+    pub fn into_messages(self) -> Vec<String> {
+        self.errors
+            .iter()
+            .chain(&self.warnings)
+            .map(ToString::to_string)
+            .collect()
+    }
+
+    /// One `compile_error!` for each mistake; nothing when there was none.
+    pub fn into_tokens(self) -> TokenStream {
+        self.errors.iter().map(syn::Error::to_compile_error).collect()
+    }
+
+    /// An item for inside a function that makes the compiler warn. A macro on stable Rust has no warnings of its own: it
+    /// uses something deprecated whose note is the message, at the user's tokens.
+    pub fn warnings(&self) -> TokenStream {
+        let warnings = self.warnings.iter().map(|warning| {
+            let (note, name) = (warning.to_string(), Ident::new("steadfast_rule", warning.span()));
+            quote_spanned! {warning.span()=>
+                const _: () = {
+                    #[deprecated(note = #note)]
+                    #[allow(non_upper_case_globals)]
+                    const #name: () = ();
+                    #name
+                };
+            }
+        });
+        warnings.collect()
+    }
+}

@@ -327,7 +327,8 @@ checkpoints! {
     ///
     /// It is a `bool`, and is not awaited. It is `true` for every instance that comes here for the first time, and that is
     /// recorded. It is `false` for an instance that was past this place before the code had it: then something that came
-    /// after is recorded, or a step behind it may have been running when the process ended.
+    /// after is recorded, or a step behind it may have been running when the process ended. One that only waits behind it,
+    /// for a signal without a timeout, has not left the place yet.
     ///
     /// An instance is asked once for each change, where it comes to the first `patched!` of that name, and stays with the
     /// answer: in loops, in other places, in `#[durable]` functions. So the name of a change is used for one change only,

@@ -10,7 +10,7 @@
 //! - events that follow the poll under way,
 //! - commands of this poll that the code has not repeated yet,
 //! - and bodies that leave no event when they begin: if they may have been running when the process ended, the poll that
-//!   was the last one reached them. Each leaves an event before anything else follows from this answer.
+//!   was the last one may have reached them. What is interrupted leaves an event before anything follows from the answer.
 //!
 //! The record of a change forces a commit: code that was put back must not find an effect of the new code in the world
 //! and none of it in the journal.

@@ -289,9 +289,14 @@ impl Body {
             }
             Self::Closure(closure) => expand_closure(closure, krate),
             Self::Future(future) => {
-                // Awaited in here, so that temporaries among the arguments live as long as the future.
-                let (start, future) = (krate::start(future), checked(future, krate));
-                let body = quote_spanned!(start=> async { #future.await });
+                let (start, future, temporaries) = (krate::start(future), checked(future, krate), !has_no_temporaries(future));
+                // Awaited in here, so that temporaries among the arguments live as long as the future. Where there are
+                // none, the compiler is spared one more async block.
+                let body = if temporaries {
+                    quote_spanned!(start=> async { #future.await })
+                } else {
+                    future
+                };
                 quote_spanned!(span=> |_| #body)
             }
         }
@@ -315,6 +320,35 @@ fn async_block(block: &Block, krate: &Krate) -> TokenStream {
 fn checked(future: &Expr, krate: &Krate) -> TokenStream {
     let body = krate.private_over("body", future);
     quote_spanned!(krate::start(future)=> #body(#future))
+}
+
+/// True for a call of which every part is a place, a reference to one or a literal: it leaves nothing behind that its future
+/// could borrow from.
+fn has_no_temporaries(future: &Expr) -> bool {
+    match future {
+        Expr::Call(call) => matches!(&*call.func, Expr::Path(_)) && call.args.iter().all(is_lasting),
+        Expr::MethodCall(call) => is_place(&call.receiver) && call.args.iter().all(is_lasting),
+        _ => false,
+    }
+}
+
+fn is_lasting(argument: &Expr) -> bool {
+    match argument {
+        Expr::Lit(_) => true,
+        Expr::Reference(reference) => reference.mutability.is_none() && is_place(&reference.expr),
+        Expr::Group(group) => is_lasting(&group.expr),
+        other => is_place(other),
+    }
+}
+
+/// `variable`, `variable.field.field`
+fn is_place(expression: &Expr) -> bool {
+    match expression {
+        Expr::Path(_) => true,
+        Expr::Field(field) => is_place(&field.base),
+        Expr::Group(group) => is_place(&group.expr),
+        _ => false,
+    }
 }
 
 /// An async closure owns its parameter while its future runs and borrows everything else, which `|attempt| async …`
@@ -346,6 +380,20 @@ fn expand_closure(closure: &ExprClosure, krate: &Krate) -> TokenStream {
         }
     };
     quote_spanned!(span=> #(#attributes)* async |#inputs| #body)
+}
+
+/// What `step!` gives has these methods, each of which gives it back.
+const STEP_OPTIONS: [&str; 5] = ["at_most_once", "key", "retry", "retry_if", "timeout"];
+
+/// True for `step!(…)` with nothing but options after it.
+pub(crate) fn is_step(expression: &Expr, names: &Names) -> bool {
+    match expression {
+        Expr::Macro(call) => Kind::of(&call.mac.path, names) == Some(Kind::Step),
+        Expr::MethodCall(call) => {
+            STEP_OPTIONS.iter().any(|option| call.method == option) && is_step(&call.receiver, names)
+        }
+        _ => false,
+    }
 }
 
 /// Marks a checkpoint macro whose contents are already the finished call.

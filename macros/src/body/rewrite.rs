@@ -70,7 +70,12 @@ impl Rewrite<'_> {
         if let Expr::Await(wait) = expression {
             let awaited = &wait.base;
             let span = krate::start(awaited);
-            let guard = self.krate.private_over("guard", awaited);
+            let guard = if checkpoint::is_step(awaited, self.names) {
+                "guard_step"
+            } else {
+                "guard"
+            };
+            let guard = self.krate.private_over(guard, awaited);
             *wait.base = Expr::Verbatim(quote_spanned!(span=> #guard(#awaited)));
         }
     }

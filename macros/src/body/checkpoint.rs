@@ -289,7 +289,11 @@ impl Body {
             }
             Self::Closure(closure) => expand_closure(closure, krate),
             Self::Future(future) => {
-                let (start, future, temporaries) = (krate::start(future), checked(future, krate), !has_no_temporaries(future));
+                let (start, future, temporaries) = (
+                    krate::start(future),
+                    checked(future, krate),
+                    !has_no_temporaries(future),
+                );
                 // Awaited in here, so that temporaries among the arguments live as long as the future. Where there are
                 // none, the compiler is spared one more async block.
                 let body = if temporaries {
@@ -371,12 +375,12 @@ fn expand_closure(closure: &ExprClosure, krate: &Krate) -> TokenStream {
     let body = match body {
         Some(block) if tail::leaves_error_open(block) => {
             let body = async_block(block, krate);
-            quote!({ #body.await })
+            quote_spanned!(block.brace_token.span.join()=> { #body.await })
         }
         Some(block) => block.to_token_stream(),
         None => {
             let future = checked(&closure.body, krate);
-            quote!({ #future.await })
+            quote_spanned!(krate::start(&closure.body)=> { #future.await })
         }
     };
     quote_spanned!(span=> #(#attributes)* async |#inputs| #body)

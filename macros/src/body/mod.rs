@@ -3,6 +3,7 @@
 //! * `checkpoint`: the checkpoint macros, from tokens to a value and on to the call they stand for
 //! * `known`: other people's macros whose arguments are expressions
 //! * `walk`: looking at workflow code without changing it
+//! * `own_name`: a variable that is called like its workflow
 //! * `rewrite`: the rewriting itself
 //! * `tail`: which step bodies leave their error type open
 //!
@@ -10,6 +11,7 @@
 
 pub(crate) mod checkpoint;
 pub(crate) mod known;
+pub(crate) mod own_name;
 pub(crate) mod rewrite;
 mod tail;
 pub(crate) mod walk;

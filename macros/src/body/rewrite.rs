@@ -9,6 +9,7 @@ use syn::{Attribute, Block, Expr, ExprMacro, Item, Macro, Stmt, StmtMacro, parse
 use crate::body::checkpoint::{self, Checkpoint, Kind};
 use crate::body::known::{self, Piece};
 use crate::check::body::string_literal;
+use crate::check::collections::Collections;
 use crate::check::step_body;
 use crate::krate::{self, Krate};
 use crate::lint::{self, Lints};
@@ -25,11 +26,11 @@ pub(crate) fn rewrite(block: &mut Block, krate: &Krate, names: &Names) {
 }
 
 /// The same after something was reported, by the lints or otherwise.
-pub(crate) fn rewrite_refused(block: &mut Block, krate: &Krate, names: &Names, lints: &Lints<'_>) {
+pub(crate) fn rewrite_refused(block: &mut Block, krate: &Krate, names: &Names, refused: Refused<'_>) {
     Rewrite {
         krate,
         names,
-        refused: Some(lints),
+        refused: Some(refused),
     }
     .visit_block_mut(block);
 }
@@ -37,16 +38,19 @@ pub(crate) fn rewrite_refused(block: &mut Block, krate: &Krate, names: &Names, l
 struct Rewrite<'r> {
     krate: &'r Krate,
     names: &'r Names,
-    /// Tells which calls have been reported, if anything has.
-    refused: Option<&'r Lints<'r>>,
+    /// Tells what has been reported, if anything has.
+    refused: Option<Refused<'r>>,
 }
+
+/// What knows the calls that were reported, and the collections that no body may change.
+pub(crate) type Refused<'r> = (&'r Lints<'r>, &'r Collections);
 
 impl Rewrite<'_> {
     fn call(&mut self, mac: &mut Macro) {
         if let Some(kind) = Kind::of(&mac.path, self.names) {
             if let Ok(mut checkpoint) = Checkpoint::parse(kind, mac.tokens.clone()) {
-                if self.refused.is_some() {
-                    refuse_parts(&mut checkpoint);
+                if let Some((_, collections)) = self.refused {
+                    refuse_parts(&mut checkpoint, collections);
                 }
                 checkpoint
                     .workflow_parts_mut()
@@ -122,7 +126,7 @@ impl Rewrite<'_> {
         match expression {
             Expr::Macro(call) => self.is_refused_macro(&call.mac),
             Expr::Call(call) => match (&*call.func, self.refused) {
-                (Expr::Path(called), Some(lints)) => lints.must_go(&called.path),
+                (Expr::Path(called), Some((lints, _))) => lints.must_go(&called.path),
                 _ => false,
             },
             Expr::Await(wait) => self.is_refused(&wait.base),
@@ -136,16 +140,16 @@ impl Rewrite<'_> {
     fn is_refused_macro(&self, mac: &Macro) -> bool {
         match Kind::of(&mac.path, self.names) {
             Some(kind) => !Checkpoint::parse(kind, mac.tokens.clone()).is_ok_and(|checkpoint| checkpoint.fits()),
-            None => self.refused.is_some_and(|lints| {
-                lints.macro_must_go(mac) || (!known::is_known(mac) && known::waits(mac.tokens.clone()))
-            }),
+            None => self
+                .refused
+                .is_some_and(|(lints, _)| lints.macro_must_go(mac) || known::hides(mac).is_some()),
         }
     }
 }
 
 impl VisitMut for Rewrite<'_> {
     fn visit_expr_mut(&mut self, expression: &mut Expr) {
-        if let Some(lints) = self.refused {
+        if let Some((lints, _)) = self.refused {
             self.stand_in(expression, lints);
         }
         if self.is_refused(expression) {
@@ -183,14 +187,14 @@ impl VisitMut for Rewrite<'_> {
 }
 
 /// Takes reported mistakes out of a checkpoint that can stay.
-fn refuse_parts(checkpoint: &mut Checkpoint) {
+fn refuse_parts(checkpoint: &mut Checkpoint, collections: &Collections) {
     if let Some(name) = checkpoint.name_mut()
         && string_literal(name).is_none()
     {
         *name = parse_quote_spanned!(krate::start(name)=> "");
     }
     if let Checkpoint::Step { body, .. } = checkpoint {
-        step_body::without_mistakes(body);
+        step_body::without_mistakes(body, collections);
     }
 }
 

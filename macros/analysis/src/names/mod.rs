@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
-use syn::{Block, Item, ItemFn, ItemUse, Local, Pat, PatIdent, Path, UseTree};
+use syn::{Attribute, Block, Item, ItemFn, ItemUse, Local, Pat, PatIdent, Path, UseTree};
 
 /// What a path means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub struct Names {
     declared: BTreeSet<String>,
     /// Variables, which only a path of one name can mean.
     variables: BTreeSet<String>,
+    /// Workflows declared in sight, which are unit structs.
+    workflows: BTreeSet<String>,
 }
 
 impl Names {
@@ -60,6 +62,11 @@ impl Names {
         let mut names = Self::default();
         items.iter().for_each(|item| names.visit_item(item));
         names
+    }
+
+    /// The names of workflows declared in the same module.
+    pub fn workflows(&self) -> impl Iterator<Item = &str> {
+        self.workflows.iter().map(String::as_str)
     }
 
     pub fn meaning(&self, path: &Path) -> Meaning {
@@ -148,7 +155,16 @@ impl<'ast> Visit<'ast> for Names {
             Item::Use(item) => return self.visit_item_use(item),
             Item::Const(item) => &item.ident,
             Item::Enum(item) => &item.ident,
-            Item::Fn(item) => &item.sig.ident,
+            Item::Fn(item) => {
+                let is_workflow = |attribute: &Attribute| {
+                    let last = attribute.path().segments.last();
+                    last.is_some_and(|last| last.ident == "workflow")
+                };
+                if item.attrs.iter().any(is_workflow) {
+                    self.workflows.insert(item.sig.ident.unraw().to_string());
+                }
+                &item.sig.ident
+            }
             Item::Mod(item) => &item.ident,
             Item::Static(item) => &item.ident,
             Item::Struct(item) => &item.ident,

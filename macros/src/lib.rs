@@ -25,6 +25,7 @@ use body::checkpoint;
 use expand::workflow::Soundness;
 use krate::Krate;
 use steadfast_analysis::check::body as check_body;
+use steadfast_analysis::check::collections::Collections;
 use steadfast_analysis::code::checkpoint::Kind;
 use steadfast_analysis::diagnostics::Diagnostics;
 use steadfast_analysis::lint::Lints;
@@ -55,6 +56,9 @@ use steadfast_analysis::names::Names;
 /// state, handed in by the runtime and never stored. It returns a `Result`, whose error is anything that converts into a
 /// boxed error.
 ///
+/// Since it is a unit struct, no variable or pattern of its module can have its name, except in `#[workflow]` and
+/// `#[durable]` functions of the same module.
+///
 /// A workflow cannot be called, only started. Code that several workflows share is a [`#[durable]`](macro@durable) function.
 ///
 /// Arguments: `name = "…"` is the stored name, instead of the function's; `version = 2` sets instances of different code
@@ -67,9 +71,10 @@ use steadfast_analysis::names::Names;
 ///
 /// - It can only wait for durable futures: checkpoints, `async` blocks of its own, `#[durable]` functions, and what
 ///   `join!`, `race!`, `map_concurrent` and the like make of these. An `.await` of anything else is a compile error, also
-///   inside `format!`, `vec!`, `assert!`, `println!` and other well-known macros whose arguments are expressions.
-/// - Step bodies borrow. They cannot assign to a variable of the workflow or move one out, because on replay they do not
-///   run.
+///   inside `format!`, `vec!`, `assert!`, `println!` and other well-known macros whose arguments are expressions. In
+///   `tracing::info!`, `debug_assert!` and their like nothing can be awaited, since their arguments may not be evaluated.
+/// - Step bodies borrow. They cannot assign to a variable of the workflow, change it or move it out, because on replay they
+///   do not run. A body is `Send`, and so is what it borrows `Sync`.
 /// - What a macro can see to be different on replay is refused:
 ///
 /// | rule | refuses | use instead |
@@ -179,10 +184,12 @@ fn attribute(
         Soundness::Refused
     };
     let names = Names::of(&function, source_file(&function).as_deref());
-    check_body::check(&function.block, &names, &mut diagnostics);
+    let collections = Collections::of(&function, &names);
+    check_body::check(&function.block, &names, &collections, &mut diagnostics);
     let lints = Lints::new(&names);
     lints.check(&function, &mut diagnostics);
     let krate = Krate::new(args.krate.take());
+    body::own_name::free(&mut function, attribute, &names);
     if diagnostics.is_empty() {
         let description = graph::describe(&function, attribute, &args, &names);
         function.attrs.extend(description.documentation());
@@ -199,7 +206,7 @@ fn attribute(
             Attribute::Durable => expand::durable::expand(&function, &krate),
         };
     }
-    body::rewrite::rewrite_refused(&mut function.block, &krate, &names, &lints);
+    body::rewrite::rewrite_refused(&mut function.block, &krate, &names, (&lints, &collections));
     let item = fallback::function(function, attribute, &args, &krate, soundness);
     let errors = diagnostics.into_tokens();
     quote!(#errors #item)

@@ -78,7 +78,7 @@ pub mod __private {
     pub use crate::api::change::{patched, removed_signal, removed_sleep, removed_step, retired};
     pub use crate::api::combinator::{join, race, try_join};
     pub use crate::api::durable::{Awaited, Block, Branch, block, branch, guard, helper};
-    pub use crate::api::step::{Body, body, boxed, step};
+    pub use crate::api::step::{Body, StepFuture, body, boxed, guard_step, step};
     pub use crate::api::wait::{signal, sleep};
     pub use crate::api::workflow::{PlainError, Probe, StorableError, WorkflowInput, WorkflowResult, run};
     pub use crate::driver::code::{Ended, Run, StateType, States};

@@ -224,6 +224,12 @@ pub const BODY_ASSIGNS: Message = Message {
     remedy: "let the body end in the new value, and assign what the step gives: `{0} = step!(…).await?`",
 };
 
+pub const BODY_CHANGES: Message = Message {
+    text: "a step body cannot change `{0}`, a variable of the workflow",
+    reason: "on replay the body does not run again, and the variable would keep its old value",
+    remedy: "let the body end in what is new, and change `{0}` after the step, with what the step gives; a value that only the body needs is made inside it",
+};
+
 pub const RACE_OF_ONE: Message = Message {
     text: "`race!` takes two to eight branches",
     reason: "the answer is `Race2` to `Race8`, one variant for each branch",
@@ -246,6 +252,12 @@ pub const HIDDEN_CHECKPOINT: Message = Message {
     text: "workflow code cannot wait inside `{0}!`",
     reason: "the contents of a macro that Steadfast does not know stay as they are, so this would not be replayed",
     remedy: "wait first, `let value = ….await;`, and use `value` in the macro",
+};
+
+pub const LAZY_CHECKPOINT: Message = Message {
+    text: "workflow code cannot wait, or take a recorded value, inside `{0}!`",
+    reason: "its arguments are evaluated only where it is switched on, so the next run or build would take another path",
+    remedy: "do it first, `let value = …;`, and use `value` in the macro",
 };
 
 // Allowances.

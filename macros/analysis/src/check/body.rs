@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use syn::{Block, Expr, ExprClosure, Lit, LitStr, Macro};
 
+use crate::check::collections::Collections;
 use crate::check::step_body;
 use crate::code::checkpoint::{Checkpoint, JOIN_MAX, Kind, RACE_BRANCHES};
 use crate::code::walk::{Observer, walk};
@@ -15,9 +16,10 @@ use crate::names::Names;
 /// Names are stored with every event.
 const NAME_MAX: usize = 256;
 
-pub fn check(block: &Block, names: &Names, diagnostics: &mut Diagnostics) {
+pub fn check(block: &Block, names: &Names, collections: &Collections, diagnostics: &mut Diagnostics) {
     let mut checks = Checks {
         diagnostics,
+        collections,
         names: BTreeSet::new(),
     };
     walk(block, names, &mut checks);
@@ -25,6 +27,7 @@ pub fn check(block: &Block, names: &Names, diagnostics: &mut Diagnostics) {
 
 struct Checks<'d> {
     diagnostics: &'d mut Diagnostics,
+    collections: &'d Collections,
     /// Names of steps and sleeps so far. Signals may repeat: waiting again for the same signal takes the next one.
     names: BTreeSet<(Kind, String)>,
 }
@@ -45,7 +48,7 @@ impl Observer for Checks<'_> {
             Err(error) => self.malformed(kind, mac, error),
             Ok(Checkpoint::Step { name, body }) => {
                 self.unique_name(kind, name);
-                step_body::check(body, self.diagnostics);
+                step_body::check(body, self.collections, self.diagnostics);
             }
             Ok(Checkpoint::Sleep { name, deadline: _ }) => self.unique_name(kind, name),
             Ok(Checkpoint::Signal { name }) => {

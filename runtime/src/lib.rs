@@ -13,6 +13,7 @@
 mod api;
 mod driver;
 mod failure;
+pub mod guide;
 mod ids;
 mod machine;
 mod payload;
@@ -41,7 +42,10 @@ pub use failure::{BoxError, Elapsed, Failure, Permanent, StepError, StepFailureK
 pub use ids::{Epoch, InstanceNumber};
 pub use machine::{Retry, WaitingFor};
 pub use payload::{PAYLOAD_MAX, Storable};
-pub use steadfast_macros::{durable, join, now, race, random, signal, sleep, step, try_join, uuid, workflow};
+pub use steadfast_macros::{
+    allow_nondeterminism, deterministic, durable, join, now, race, random, signal, sleep, step, try_join, uuid,
+    workflow,
+};
 pub use store::Status;
 pub use time::{Timestamp, days, hours, millis, minutes, secs};
 
@@ -57,8 +61,8 @@ pub fn is_replaying() -> bool {
 pub mod prelude {
     pub use crate::{
         Attempt, BoxError, Elapsed, Handle, Race2, Race3, Race4, Retry, Runtime, Status, StepError, Timestamp, Uuid,
-        WorkflowError, days, durable, hours, join, join_all, map_concurrent, map_concurrent_all, millis, minutes, now,
-        permanent, race, random, secs, signal, sleep, step, try_join, try_join_all, uuid, workflow,
+        WorkflowError, days, deterministic, durable, hours, join, join_all, map_concurrent, map_concurrent_all, millis,
+        minutes, now, permanent, race, random, secs, signal, sleep, step, try_join, try_join_all, uuid, workflow,
     };
 }
 

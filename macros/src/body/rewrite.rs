@@ -122,8 +122,15 @@ impl Rewrite<'_> {
                 (Expr::Path(called), Some(lints)) => lints.must_go(&called.path),
                 _ => false,
             },
+            Expr::Path(path) => self.refused.is_some_and(|lints| lints.variable_must_go(&path.path)),
+            Expr::Assign(assign) => self.is_refused(&assign.left),
+            Expr::Binary(binary) => self.is_refused(&binary.left),
+            Expr::Unary(unary) => self.is_refused(&unary.expr),
+            Expr::Index(index) => self.is_refused(&index.expr),
             Expr::Await(wait) => self.is_refused(&wait.base),
-            Expr::MethodCall(call) => self.is_refused(&call.receiver),
+            Expr::MethodCall(call) => {
+                self.is_refused(&call.receiver) || self.refused.is_some_and(|lints| lints.method_must_go(call))
+            }
             Expr::Field(field) => self.is_refused(&field.base),
             Expr::Try(attempt) => self.is_refused(&attempt.expr),
             _ => false,
@@ -176,7 +183,11 @@ impl VisitMut for Rewrite<'_> {
         lint::strip(attributes);
     }
 
-    fn visit_item_mut(&mut self, _: &mut Item) {}
+    fn visit_item_mut(&mut self, item: &mut Item) {
+        if let Item::Static(item) = item {
+            lint::strip(&mut item.attrs);
+        }
+    }
 }
 
 /// Takes reported mistakes out of a checkpoint that can stay.

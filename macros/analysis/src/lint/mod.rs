@@ -2,7 +2,8 @@
 //!
 //! * `table`: the rules; `paths`: what they match; `index`: how that is found
 //! * `allowance`: `#[allow_nondeterminism]`
-//! * `types`: the types of variables that say so
+//! * `types`: variables in scope, and the types of those that say so
+//! * `refused`: what was reported
 //! * `syntax`: rules that are about no path
 //! * `tokens`: calls in macros that nobody can parse
 //!
@@ -11,18 +12,17 @@
 pub mod allowance;
 pub mod index;
 pub mod paths;
+mod refused;
 mod syntax;
 pub mod table;
 mod tokens;
 mod types;
 
-use std::cell::{OnceCell, RefCell};
-use std::collections::BTreeSet;
+use std::cell::RefCell;
 
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::visit::{self, Visit};
-use syn::{Expr, ExprMethodCall, ExprPath, FnArg, ItemFn, Local, Macro, Pat, PatIdent, Path, Stmt, Type};
+use syn::{Arm, Expr, ExprMethodCall, ExprPath, FnArg, ItemFn, Macro, Pat, Stmt, Type};
 
 use crate::code::known::{self, Piece};
 use crate::code::walk::{Observer, walk};
@@ -31,113 +31,129 @@ use crate::message;
 use crate::names::{Meaning, Names};
 use allowance::Allowance;
 use index::{rule_of, rule_of_macro};
+use refused::Refused;
 use table::{ADDRESS_OR_HASH, Aftermath, GLOBAL_STATE, Level, Rule};
 use tokens::Call;
-use types::Types;
+use types::Variables;
+
+/// Traits that bring methods to the types of others: these methods are known by the trait alone.
+const EXTENSIONS: &[&str] = &[
+    "BuildHasher",
+    "FutureExt",
+    "Join",
+    "Race",
+    "StreamExt",
+    "ToSocketAddrs",
+    "TryStreamExt",
+];
 
 /// The rules, and what the names in one function mean.
 pub struct Lints<'n> {
     names: &'n Names,
     /// Of the function that was checked.
-    types: OnceCell<Types>,
-    /// Its variables that hold what was reported, and will not be there.
-    refused: RefCell<BTreeSet<String>>,
+    refused: RefCell<Refused>,
 }
 
 impl<'n> Lints<'n> {
     pub fn new(names: &'n Names) -> Self {
         Self {
             names,
-            types: OnceCell::new(),
             refused: RefCell::default(),
         }
     }
 
     /// Reports every rule that the function's workflow code breaks.
     pub fn check(&self, function: &ItemFn, diagnostics: &mut Diagnostics) {
-        let types = self.types.get_or_init(|| Types::of(function, self.names));
         allowance::misplaced(&function.block, diagnostics);
         let mut linter = Linter {
             lints: self,
-            types,
-            bound: BTreeSet::new(),
+            variables: Variables::default(),
+            shadows: Vec::new(),
             statements: Vec::new(),
-            replaced: 0,
             diagnostics,
         };
         for parameter in &function.sig.inputs {
             if let FnArg::Typed(typed) = parameter {
-                linter.bind(&typed.pat);
+                linter.variables.bind(&Pat::Type(typed.clone()), self.names);
             }
         }
         walk(&function.block, self.names, &mut linter);
     }
 
-    /// True for a call that was reported and would be reported again by the compiler.
-    pub fn must_go(&self, called: &Path) -> bool {
-        let rule = rule_of(&self.names.item(called), self.names);
-        rule.is_some_and(|rule| rule.aftermath() == Aftermath::Replace)
+    /// What becomes of an expression that was reported, or of what is made from it.
+    pub fn aftermath(&self, expression: &Expr) -> Aftermath {
+        let rule = match expression {
+            Expr::Call(call) => match &*call.func {
+                Expr::Path(called) => meaning(called, self.names).and_then(|meaning| rule_of(&meaning, self.names)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let refused = self.refused.borrow().aftermath(expression);
+        rule.map_or(Aftermath::Harmless, Rule::aftermath).max(refused)
     }
 
-    /// The same for a macro.
+    /// True for a macro that was reported and would be reported again by the compiler.
     pub fn macro_must_go(&self, mac: &Macro) -> bool {
         let rule = rule_of_macro(&self.names.macro_item(&mac.path), self.names);
         rule.is_some_and(|rule| rule.aftermath() == Aftermath::Replace)
     }
 
-    /// The same for a method.
-    pub fn method_must_go(&self, call: &ExprMethodCall) -> bool {
-        let rule = self.types.get().and_then(|types| self.rule_of_method(call, types));
-        rule.is_some_and(|rule| rule.aftermath() == Aftermath::Replace)
-    }
-
-    /// True for a variable that holds what was reported and must go.
-    pub fn variable_must_go(&self, path: &Path) -> bool {
-        path.get_ident()
-            .is_some_and(|name| self.refused.borrow().contains(&name.unraw().to_string()))
-    }
-
     /// By the receiver's type; or by an extension trait in sight, if nothing tells the type.
-    fn rule_of_method(&self, call: &ExprMethodCall, types: &Types) -> Option<&'static Rule> {
+    fn rule_of_method(&self, call: &ExprMethodCall, variables: &Variables) -> Option<&'static Rule> {
         let method = call.method.unraw().to_string();
         let of = |mut path: Vec<String>| {
             path.push(method.clone());
             path
         };
-        match types.of_receiver(&call.receiver, self.names) {
+        match variables.type_of(&call.receiver, self.names) {
             Some(Meaning::Foreign(path)) => rule_of(&Meaning::Foreign(of(path)), self.names),
             Some(Meaning::Unknown(path)) => rule_of(&Meaning::Unknown(of(path)), self.names),
             Some(Meaning::Own) => None,
-            None => self
-                .names
-                .imported()
-                .filter(|path| path.len() > 1)
-                .find_map(|path| rule_of(&Meaning::Foreign(of(path.to_vec())), self.names)),
+            None => self.rule_of_extension(&method),
         }
+    }
+
+    /// By a trait in sight, imported or through a glob.
+    fn rule_of_extension(&self, method: &str) -> Option<&'static Rule> {
+        let is_known = |path: &&[String]| path.last().is_some_and(|last| EXTENSIONS.contains(&last.as_str()));
+        let mut imported = self.names.imported().filter(is_known);
+        let of = |path: &[String]| {
+            let path = path.iter().cloned().chain([method.to_owned()]).collect();
+            rule_of(&Meaning::Foreign(path), self.names)
+        };
+        imported.find_map(of).or_else(|| {
+            EXTENSIONS.iter().find_map(|extension| {
+                let path = [(*extension).to_owned()];
+                self.names.through_globs(&path).find_map(|path| of(&path))
+            })
+        })
     }
 }
 
 struct Linter<'l, 'n> {
     lints: &'l Lints<'n>,
-    types: &'l Types,
-    /// Variables so far. A name means no variable before it is bound: `let rng = rng();`
-    bound: BTreeSet<String>,
+    /// In scope at the current place.
+    variables: Variables,
+    /// Bound by the expression around: in scope from its first statement on, and not in what it looks at.
+    shadows: Vec<Pat>,
     /// Around the current place, innermost last.
     statements: Vec<Around>,
-    /// How many reports so far take away what they are about.
-    replaced: usize,
     diagnostics: &'l mut Diagnostics,
 }
 
 /// A statement around the current place.
 struct Around {
     allowances: Vec<Allowance>,
-    /// `Linter::replaced` when it began.
-    replaced: usize,
+    /// When it began.
+    variables: Variables,
+    /// The worst of what was reported in it.
+    aftermath: Aftermath,
 }
 
 impl Linter<'_, '_> {
-    fn report(&mut self, rule: &Rule, place: &impl ToTokens, written: &str) {
+    /// Whether it was reported, and not allowed.
+    fn report(&mut self, rule: &Rule, place: &impl ToTokens, written: &str) -> bool {
         let allowed = self
             .statements
             .iter_mut()
@@ -145,22 +161,25 @@ impl Linter<'_, '_> {
             .flat_map(|around| &mut around.allowances)
             .any(|allowance| allowance.covers(rule.id));
         if allowed {
-            return;
+            return false;
         }
-        self.replaced += usize::from(rule.aftermath() == Aftermath::Replace);
+        self.leaves(rule.aftermath());
         match rule.level {
             Level::Error => self.diagnostics.at(place, &rule.message, &[written]),
             Level::Warning => self.diagnostics.warn_at(place, &rule.message, &[written]),
         }
+        true
     }
 
-    fn bind(&mut self, pattern: &Pat) {
-        Bind(&mut self.bound).visit_pat(pattern);
+    fn leaves(&mut self, aftermath: Aftermath) {
+        if let Some(around) = self.statements.last_mut() {
+            around.aftermath = around.aftermath.max(aftermath);
+        }
     }
 
     fn path(&mut self, path: &ExprPath) {
         let variable = path.path.get_ident().map(|name| name.unraw().to_string());
-        if path.qself.is_none() && variable.is_some_and(|name| self.bound.contains(&name)) {
+        if path.qself.is_none() && variable.is_some_and(|name| self.is_variable(&name)) {
             return;
         }
         let names = self.lints.names;
@@ -171,23 +190,31 @@ impl Linter<'_, '_> {
         }
     }
 
+    fn is_variable(&self, name: &str) -> bool {
+        let mut soon = Variables::default();
+        for shadow in &self.shadows {
+            soon.bind(shadow, self.lints.names);
+        }
+        self.variables.contains(name) || soon.contains(name)
+    }
+
     fn method(&mut self, call: &ExprMethodCall) {
-        let is_constructed_by_mistake = match &*call.receiver {
-            Expr::Call(call) => match &*call.func {
-                Expr::Path(path) => {
-                    meaning(path, self.lints.names).is_some_and(|meaning| rule_of(&meaning, self.lints.names).is_some())
-                }
-                _ => false,
-            },
-            Expr::Path(path) => self.lints.variable_must_go(&path.path),
-            _ => false,
-        };
-        if is_constructed_by_mistake {
+        // What was made by mistake was reported where it was made.
+        if self.lints.aftermath(&call.receiver) != Aftermath::Harmless || self.is_broken(&call.receiver) {
             return;
         }
-        if let Some(rule) = self.lints.rule_of_method(call, self.types) {
-            self.report(rule, &call.method, &format!(".{}()", call.method.unraw()));
+        if let Some(rule) = self.lints.rule_of_method(call, &self.variables)
+            && self.report(rule, &call.method, &format!(".{}()", call.method.unraw()))
+        {
+            self.lints.refused.borrow_mut().method(call, rule.aftermath());
         }
+    }
+
+    /// A call of a function that breaks a rule.
+    fn is_broken(&self, receiver: &Expr) -> bool {
+        let Expr::Call(call) = receiver else { return false };
+        let Expr::Path(path) = &*call.func else { return false };
+        meaning(path, self.lints.names).is_some_and(|meaning| rule_of(&meaning, self.lints.names).is_some())
     }
 
     /// What the tokens of a macro that nobody can parse plainly contain.
@@ -207,9 +234,13 @@ impl Linter<'_, '_> {
 
 impl Observer for Linter<'_, '_> {
     fn enter_statement(&mut self, statement: &Stmt) {
+        for shadow in std::mem::take(&mut self.shadows) {
+            self.variables.bind(&shadow, self.lints.names);
+        }
         let around = Around {
             allowances: Allowance::on(statement, self.diagnostics),
-            replaced: self.replaced,
+            variables: self.variables.clone(),
+            aftermath: Aftermath::Harmless,
         };
         self.statements.push(around);
         if let Some((place, written)) = syntax::changing_static(statement, self.lints.names) {
@@ -222,10 +253,12 @@ impl Observer for Linter<'_, '_> {
         for allowance in &around.allowances {
             allowance.retire(self.diagnostics);
         }
-        if let Stmt::Local(Local { pat, .. }) = statement {
-            self.bind(pat);
-            if self.replaced > around.replaced && !matches!(pat, Pat::Type(_)) {
-                Bind(&mut self.lints.refused.borrow_mut()).visit_pat(pat);
+        self.shadows.clear();
+        self.variables = around.variables;
+        if let Stmt::Local(local) = statement {
+            self.variables.bind_local(local, self.lints.names);
+            if around.aftermath != Aftermath::Harmless {
+                self.lints.refused.borrow_mut().bind(&local.pat, around.aftermath);
             }
         }
     }
@@ -233,19 +266,26 @@ impl Observer for Linter<'_, '_> {
     fn expression(&mut self, expression: &Expr) {
         match expression {
             Expr::Path(path) => {
-                self.replaced += usize::from(self.lints.variable_must_go(&path.path));
+                self.leaves(self.lints.aftermath(expression));
                 self.path(path);
             }
             Expr::MethodCall(call) => self.method(call),
-            Expr::Closure(closure) => closure.inputs.iter().for_each(|input| self.bind(input)),
-            Expr::Match(choice) => choice.arms.iter().for_each(|arm| self.bind(&arm.pat)),
-            Expr::ForLoop(round) => self.bind(&round.pat),
-            Expr::Let(condition) => self.bind(&condition.pat),
+            Expr::Closure(closure) => {
+                for input in &closure.inputs {
+                    self.variables.bind(input, self.lints.names);
+                }
+            }
+            Expr::ForLoop(round) => self.shadows.push((*round.pat).clone()),
+            Expr::Let(condition) => self.shadows.push((*condition.pat).clone()),
             _ => {}
         }
         if let Some((rule, place, written)) = syntax::broken(expression) {
             self.report(rule, &place, &written);
         }
+    }
+
+    fn arm(&mut self, arm: &Arm) {
+        self.variables.bind(&arm.pat, self.lints.names);
     }
 
     fn macro_call(&mut self, mac: &Macro) {
@@ -300,19 +340,6 @@ fn written(path: &impl ToTokens) -> String {
     let text = path.to_token_stream().to_string();
     let parts: Vec<String> = text.split(" as ").map(|part| part.replace(' ', "")).collect();
     parts.join(" as ")
-}
-
-/// The names of variables in a pattern. A capital begins a constant or a variant.
-struct Bind<'b>(&'b mut BTreeSet<String>);
-
-impl<'ast> Visit<'ast> for Bind<'_> {
-    fn visit_pat_ident(&mut self, name: &'ast PatIdent) {
-        let text = name.ident.unraw().to_string();
-        if !text.starts_with(char::is_uppercase) {
-            self.0.insert(text);
-        }
-        visit::visit_pat_ident(self, name);
-    }
 }
 
 /// Removes every allowance, which only this crate understands.

@@ -276,8 +276,8 @@ pub const GLOBAL_STATE: &[&str] = &[
 pub const GLOBAL_STATE_MACROS: &[&str] = &["std::thread_local", "lazy_static::lazy_static", "tokio::task_local"];
 
 pub const ADDRESS_OR_HASH: &[&str] = &[
-    "std::hash::DefaultHasher::*",
-    "std::collections::hash_map::DefaultHasher::*",
+    "std::hash::DefaultHasher::{new,default}",
+    "std::collections::hash_map::DefaultHasher::{new,default}",
     "std::hash::BuildHasher::{build_hasher,hash_one}",
     "std::any::{type_name,type_name_of_val,TypeId::of}",
     "std::ptr::{eq,addr_eq,fn_addr_eq,hash,from_ref,from_mut}",

@@ -37,21 +37,22 @@ pub enum Level {
     Warning,
 }
 
-/// How the calls of a rule are kept from giving a second error once they are reported; see `body::rewrite`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How the calls of a rule are kept from giving a second error once they are reported; see `body::rewrite`. Worse ones last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Aftermath {
     /// It compiles as it is.
     Harmless,
-    /// Its future is not durable, or its arguments are: it must go.
+    /// It stays, and so does its type, but what it gives may be awaited, which is not durable.
+    Awaitable,
+    /// Its arguments are durable, where others are expected: it must go.
     Replace,
 }
 
 impl Rule {
     pub fn aftermath(&self) -> Aftermath {
         match self.id {
-            "timer" | "spawn" | "foreign_join" | "foreign_select" | "sync_primitive" | "io" | "blocking" => {
-                Aftermath::Replace
-            }
+            "timer" | "spawn" | "foreign_join" | "foreign_select" | "blocking" => Aftermath::Replace,
+            "sync_primitive" | "io" => Aftermath::Awaitable,
             _ => Aftermath::Harmless,
         }
     }

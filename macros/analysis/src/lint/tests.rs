@@ -182,11 +182,26 @@ fn qualified_forms_and_globs_are_followed() {
         ["`.buffer_unordered()` does not know durable futures"]
     );
     assert_eq!(
+        body("use futures::prelude::*; pages.buffer_unordered(3);"),
+        ["`.buffer_unordered()` does not know durable futures"]
+    );
+    assert!(body("use std::time::Instant; flags.elapsed(); flags.now();").is_empty());
+    assert_eq!(
         body("use std::path::Path; if Path::new(name).exists() {}"),
         ["workflow code cannot reach outside: `.exists()`"]
     );
     assert!(body("pages.buffer_unordered(3); path.exists(); state.lock();").is_empty());
-    assert!(body("let a: Path = x; let a = mine(); a.exists();").is_empty());
+    assert!(body("let a: std::path::Path = x; let a = mine(); a.exists();").is_empty());
+    assert!(body("use std::path::Path; let a: crate::Path = x; a.exists(); f(|a: Path| 1); a.exists();").is_empty());
+    assert!(body("use tokio::spawn; match x { spawn => spawn(1) }; if let Some(spawn) = x && spawn(1) {}").is_empty());
+    assert_eq!(
+        rules("async fn w(count: &std::sync::Mutex<u8>) { if let Ok(count) = count.lock() { count.lock(); } }"),
+        lock(".lock()")
+    );
+    assert_eq!(
+        rules("async fn w(count: Arc<std::sync::Mutex<u8>>) { count.lock(); }"),
+        lock(".lock()")
+    );
 }
 
 #[test]

@@ -1,59 +1,99 @@
-//! What type a variable has, where the function says so: by its declaration or by the constructor it comes from.
-//! Absent on purpose: inference. A name that is bound twice in different ways has no type here.
+//! What the variables in scope are, where the function says so: by their declaration or by the constructor they come from.
+//! Absent on purpose: inference, and scopes, which the walk over the statements brings.
 
 use std::collections::BTreeMap;
 
 use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
-use syn::{Expr, FnArg, ItemFn, Local, Pat, PatIdent, PatType, Type};
+use syn::{Expr, GenericArgument, Local, Pat, PatIdent, PatType, PathArguments, Type, TypePath};
 
 use crate::bare;
 use crate::names::{Meaning, Names};
 
-/// Variables and the paths of their types.
-#[derive(Default)]
-pub(super) struct Types {
-    /// `None` where two bindings differ, or one says nothing.
-    variables: BTreeMap<String, Option<Meaning>>,
+/// Variables in scope, and the paths of their types as far as these are known.
+#[derive(Clone, Default)]
+pub(super) struct Variables {
+    types: BTreeMap<String, Option<Meaning>>,
 }
 
-impl Types {
-    pub(super) fn of(function: &ItemFn, names: &Names) -> Self {
-        let mut reading = Reading {
-            names,
-            types: Self::default(),
-        };
-        for parameter in &function.sig.inputs {
-            if let FnArg::Typed(typed) = parameter {
-                reading.declared(typed);
-            }
+impl Variables {
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.types.contains_key(name)
+    }
+
+    /// What a pattern binds, by its type where it has one.
+    pub(super) fn bind(&mut self, pattern: &Pat, names: &Names) {
+        match pattern {
+            Pat::Type(PatType { pat, ty, .. }) => match &**pat {
+                Pat::Ident(name) if name.subpat.is_none() => self.set(name, type_of(ty, names)),
+                other => Untyped(self).visit_pat(other),
+            },
+            other => Untyped(self).visit_pat(other),
         }
-        reading.visit_block(&function.block);
-        reading.types
+    }
+
+    /// What a `let` binds.
+    pub(super) fn bind_local(&mut self, local: &Local, names: &Names) {
+        match (&local.pat, &local.init) {
+            (Pat::Ident(name), Some(init)) => self.set(name, constructed(&init.expr, names)),
+            (pattern, _) => self.bind(pattern, names),
+        }
+    }
+
+    fn set(&mut self, name: &PatIdent, kind: Option<Meaning>) {
+        self.types.insert(name.ident.unraw().to_string(), kind);
     }
 
     /// The type of a receiver: a variable's, or what `Type::constructor(…)` makes.
-    pub(super) fn of_receiver(&self, receiver: &Expr, names: &Names) -> Option<Meaning> {
+    pub(super) fn type_of(&self, receiver: &Expr, names: &Names) -> Option<Meaning> {
         match receiver {
-            Expr::Path(path) if path.qself.is_none() => match path.path.get_ident() {
-                Some(name) if self.variables.contains_key(&name.unraw().to_string()) => {
-                    self.variables.get(&name.unraw().to_string()).cloned().flatten()
-                }
+            Expr::Path(path) if path.qself.is_none() => match path.path.get_ident().map(IdentExt::unraw) {
+                Some(name) if self.contains(&name.to_string()) => self.types.get(&name.to_string()).cloned().flatten(),
                 _ => epoch(&path.path, names),
             },
-            Expr::Reference(reference) => self.of_receiver(&reference.expr, names),
-            Expr::Paren(paren) => self.of_receiver(&paren.expr, names),
-            Expr::Group(group) => self.of_receiver(&group.expr, names),
+            Expr::Reference(reference) => self.type_of(&reference.expr, names),
+            Expr::Paren(paren) => self.type_of(&paren.expr, names),
+            Expr::Group(group) => self.type_of(&group.expr, names),
             other => constructed(other, names),
         }
     }
+}
 
-    fn bind(&mut self, name: &PatIdent, kind: Option<Meaning>) {
-        let name = name.ident.unraw().to_string();
-        let known = self.variables.entry(name).or_insert_with(|| kind.clone());
-        if *known != kind {
-            *known = None;
+/// Names bound without a type. A capital begins a constant or a variant.
+struct Untyped<'t>(&'t mut Variables);
+
+impl<'ast> Visit<'ast> for Untyped<'_> {
+    fn visit_pat_ident(&mut self, name: &'ast PatIdent) {
+        if !name.ident.unraw().to_string().starts_with(char::is_uppercase) {
+            self.0.set(name, None);
         }
+        visit::visit_pat_ident(self, name);
+    }
+}
+
+fn type_of(kind: &Type, names: &Names) -> Option<Meaning> {
+    let kind = match bare(kind) {
+        Type::Reference(reference) => bare(&reference.elem),
+        other => other,
+    };
+    match kind {
+        Type::Path(path) if path.qself.is_none() => match pointed_to(path) {
+            Some(inner) => type_of(inner, names),
+            None => Some(names.item(&path.path)),
+        },
+        _ => None,
+    }
+}
+
+/// What an `Arc<T>`, `Rc<T>` or `Box<T>` leads to.
+fn pointed_to(path: &TypePath) -> Option<&Type> {
+    let last = path.path.segments.last()?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return None;
+    };
+    match arguments.args.first() {
+        Some(GenericArgument::Type(inner)) if ["Arc", "Rc", "Box"].iter().any(|name| last.ident == name) => Some(inner),
+        _ => None,
     }
 }
 
@@ -76,38 +116,7 @@ fn constructed(value: &Expr, names: &Names) -> Option<Meaning> {
     match names.item(&function.path) {
         Meaning::Foreign(path) => without_last(path).map(Meaning::Foreign),
         Meaning::Unknown(path) => without_last(path).map(Meaning::Unknown),
-        Meaning::Own => None,
-    }
-}
-
-struct Reading<'n> {
-    names: &'n Names,
-    types: Types,
-}
-
-impl Reading<'_> {
-    fn declared(&mut self, PatType { pat, ty, .. }: &PatType) {
-        match &**pat {
-            Pat::Ident(name) if name.subpat.is_none() => {
-                let kind = self.type_of(ty);
-                self.types.bind(name, kind);
-            }
-            other => Bindings(&mut self.types).visit_pat(other),
-        }
-    }
-
-    fn type_of(&self, kind: &Type) -> Option<Meaning> {
-        let kind = match bare(kind) {
-            Type::Reference(reference) => bare(&reference.elem),
-            other => other,
-        };
-        match kind {
-            Type::Path(path) if path.qself.is_none() => match self.names.item(&path.path) {
-                Meaning::Own => None,
-                known => Some(known),
-            },
-            _ => None,
-        }
+        Meaning::Own => Some(Meaning::Own),
     }
 }
 
@@ -116,39 +125,4 @@ fn without_last(mut path: Vec<String>) -> Option<Vec<String>> {
     path.last()
         .is_some_and(|kind| kind.starts_with(char::is_uppercase))
         .then_some(path)
-}
-
-impl<'ast> Visit<'ast> for Reading<'_> {
-    fn visit_local(&mut self, local: &'ast Local) {
-        match &local.pat {
-            Pat::Type(typed) => self.declared(typed),
-            Pat::Ident(name) => {
-                let kind = local.init.as_ref().and_then(|init| constructed(&init.expr, self.names));
-                self.types.bind(name, kind);
-            }
-            other => Bindings(&mut self.types).visit_pat(other),
-        }
-        if let Some(init) = &local.init {
-            visit::visit_local_init(self, init);
-        }
-    }
-
-    fn visit_pat(&mut self, pattern: &'ast Pat) {
-        match pattern {
-            Pat::Type(typed) => self.declared(typed),
-            other => Bindings(&mut self.types).visit_pat(other),
-        }
-    }
-
-    fn visit_item(&mut self, _: &'ast syn::Item) {}
-}
-
-/// Names bound without a type.
-struct Bindings<'t>(&'t mut Types);
-
-impl<'ast> Visit<'ast> for Bindings<'_> {
-    fn visit_pat_ident(&mut self, name: &'ast PatIdent) {
-        self.0.bind(name, None);
-        visit::visit_pat_ident(self, name);
-    }
 }

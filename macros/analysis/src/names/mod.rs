@@ -141,10 +141,16 @@ impl Names {
         self.follow(written, 0)
     }
 
+    /// Whether the file or the function declares a macro of this name.
+    pub fn declares_macro(&self, path: &Path) -> bool {
+        path.get_ident()
+            .is_some_and(|only| self.macros.contains(&only.unraw().to_string()))
+    }
+
     /// What the path of a macro means.
     pub fn macro_item(&self, path: &Path) -> Meaning {
         match path.get_ident() {
-            Some(only) if self.macros.contains(&only.unraw().to_string()) => Meaning::Own,
+            Some(_) if self.declares_macro(path) => Meaning::Own,
             // An item of that name is in another namespace.
             Some(only) if !self.imports.contains_key(&only.unraw().to_string()) => {
                 Meaning::Unknown(vec![only.unraw().to_string()])

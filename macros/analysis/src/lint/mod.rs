@@ -302,7 +302,7 @@ impl Observer for Linter<'_, '_> {
                 Piece::Other(tokens) => Some(tokens),
                 Piece::Expression { .. } => None,
             });
-            if !mac.path.segments.last().is_some_and(|last| last.ident == "matches") {
+            if mac.path.segments.last().is_none_or(|last| last.ident != "matches") {
                 others.for_each(|tokens| self.tokens(tokens));
             }
         } else if rule_of_macro(&meaning, names).is_some() {

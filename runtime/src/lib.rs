@@ -14,6 +14,7 @@ mod api;
 mod driver;
 mod failure;
 mod graph;
+pub mod guide;
 mod ids;
 mod machine;
 mod payload;
@@ -48,7 +49,8 @@ pub use machine::{Retry, WaitingFor};
 pub use payload::{PAYLOAD_MAX, Storable};
 pub use shape::Shape;
 pub use steadfast_macros::{
-    durable, join, now, patched, race, random, removed, retired, signal, sleep, step, try_join, uuid, workflow,
+    allow_nondeterminism, deterministic, durable, join, now, patched, race, random, removed, retired, signal, sleep,
+    step, try_join, uuid, workflow,
 };
 pub use store::Status;
 pub use time::{Timestamp, days, hours, millis, minutes, secs};
@@ -65,9 +67,9 @@ pub fn is_replaying() -> bool {
 pub mod prelude {
     pub use crate::{
         Attempt, BoxError, Elapsed, Handle, Race2, Race3, Race4, Retry, Runtime, Status, StepError, Timestamp, Uuid,
-        WorkflowError, days, durable, hours, join, join_all, map_concurrent, map_concurrent_all, millis, minutes, now,
-        patched, permanent, race, random, removed, retired, secs, signal, sleep, step, try_join, try_join_all, uuid,
-        workflow,
+        WorkflowError, days, deterministic, durable, hours, join, join_all, map_concurrent, map_concurrent_all, millis,
+        minutes, now, patched, permanent, race, random, removed, retired, secs, signal, sleep, step, try_join,
+        try_join_all, uuid, workflow,
     };
 }
 

@@ -39,7 +39,7 @@ const LAYERS: &[&[&str]] = &[
     &["store"],
     &["driver"],
     &["api"],
-    &["testing"],
+    &["testing", "guide"],
 ];
 
 /// Imports from a higher layer that are meant: plain values, not behaviour.

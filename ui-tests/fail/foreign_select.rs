@@ -5,13 +5,13 @@ use steadfast::prelude::*;
 async fn workflow() -> Result<(), BoxError> {
     tokio::select! {
         _ = sleep!("a", secs(1)) => {}
-        number = async { 1 } => println!("{number}"),
+        number = async { 1 } => drop(number),
     }
     let winner = tokio::select! {
         () = sleep!("b", secs(1)) => 1,
         else => 2,
     };
-    println!("{winner}");
+    drop(winner);
     Ok(())
 }
 

@@ -285,3 +285,35 @@ pub const ALLOW_UNUSED: Message = Message {
     reason: "an allowance that is not needed hides the next mistake",
     remedy: "remove it",
 };
+
+pub const ALLOW_MISPLACED: Message = Message {
+    text: "`#[allow_nondeterminism]` belongs on a statement in workflow code",
+    reason: "it silences one rule in the statement below it, and nothing anywhere else",
+    remedy: "move it to the statement that breaks the rule; in a step's body everything is allowed, and it is not needed",
+};
+
+// Plain helpers.
+
+pub const DETERMINISTIC_ASYNC: Message = Message {
+    text: "a `#[deterministic]` function cannot be `async`",
+    reason: "workflow code can wait only for what is durable, and this would not be",
+    remedy: "mark it with `#[durable]`, which checks the same rules; or remove `async` if it waits for nothing",
+};
+
+pub const DETERMINISTIC_CHECKPOINT: Message = Message {
+    text: "`{0}!` cannot stand in a `#[deterministic]` function",
+    reason: "a checkpoint needs the journal, which a plain function does not have",
+    remedy: "{1}",
+};
+
+pub const DETERMINISTIC_ARGUMENTS: Message = Message {
+    text: "`#[deterministic]` takes no arguments",
+    reason: "there is nothing to choose",
+    remedy: "remove what is between the parentheses",
+};
+
+pub const DETERMINISTIC_NO_FUNCTION: Message = Message {
+    text: "`#[deterministic]` belongs on a function with a body",
+    reason: "it checks the function's code",
+    remedy: "put it on each `fn name(…) { … }` that workflows call",
+};

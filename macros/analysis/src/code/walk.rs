@@ -2,7 +2,7 @@
 //! Absent on purpose: what anybody is looking for.
 
 use syn::visit::{self, Visit};
-use syn::{Block, Expr, ExprMacro, Item, Macro, Stmt};
+use syn::{Arm, Block, Expr, ExprMacro, Item, Macro, Stmt};
 
 use crate::code::checkpoint::{Checkpoint, Kind};
 use crate::code::known::{self, Piece};
@@ -16,6 +16,8 @@ pub trait Observer {
     fn leave_statement(&mut self, _: &Stmt) {}
     /// Before an expression's parts.
     fn expression(&mut self, _: &Expr) {}
+    /// An arm of a `match`, before its guard and what it leads to.
+    fn arm(&mut self, _: &Arm) {}
     /// A macro that is none of ours, before its arguments.
     fn macro_call(&mut self, _: &Macro) {}
     /// One of ours, understood or not, before its arguments.
@@ -72,6 +74,11 @@ impl<'ast, O: Observer> Visit<'ast> for Walk<'_, O> {
             Expr::Macro(ExprMacro { mac, .. }) => self.call(mac),
             other => visit::visit_expr(self, other),
         }
+    }
+
+    fn visit_arm(&mut self, arm: &'ast Arm) {
+        self.observer.arm(arm);
+        visit::visit_arm(self, arm);
     }
 
     fn visit_item(&mut self, _: &'ast Item) {}

@@ -2,7 +2,8 @@
 
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Expr, Ident, LitStr, Stmt, Token};
+use syn::visit::{self, Visit};
+use syn::{Attribute, Block, Expr, Ident, Item, LitStr, Stmt, Token};
 
 use crate::diagnostics::Diagnostics;
 use crate::lint::table::RULES;
@@ -98,8 +99,42 @@ fn attributes(statement: &Stmt) -> &[Attribute] {
         Stmt::Local(local) => &local.attrs,
         Stmt::Macro(call) => &call.attrs,
         Stmt::Expr(expression, _) => leftmost(expression),
+        Stmt::Item(Item::Static(item)) => &item.attrs,
         Stmt::Item(_) => &[],
     }
+}
+
+/// Reports allowances on anything but a statement, which would silence nothing.
+pub(super) fn misplaced(block: &Block, diagnostics: &mut Diagnostics) {
+    Misplaced {
+        placed: Vec::new(),
+        diagnostics,
+    }
+    .visit_block(block);
+}
+
+struct Misplaced<'ast, 'd> {
+    /// Those on statements around the current place.
+    placed: Vec<&'ast Attribute>,
+    diagnostics: &'d mut Diagnostics,
+}
+
+impl<'ast> Visit<'ast> for Misplaced<'ast, '_> {
+    fn visit_stmt(&mut self, statement: &'ast Stmt) {
+        let before = self.placed.len();
+        self.placed.extend(attributes(statement));
+        visit::visit_stmt(self, statement);
+        self.placed.truncate(before);
+    }
+
+    fn visit_attribute(&mut self, attribute: &'ast Attribute) {
+        let placed = self.placed.iter().any(|placed| std::ptr::eq(*placed, attribute));
+        if is_allowance(attribute) && !placed {
+            self.diagnostics.at(&attribute.meta, &message::ALLOW_MISPLACED, &[]);
+        }
+    }
+
+    fn visit_item(&mut self, _: &'ast Item) {}
 }
 
 fn leftmost(expression: &Expr) -> &[Attribute] {
@@ -109,6 +144,21 @@ fn leftmost(expression: &Expr) -> &[Attribute] {
         Expr::Cast(cast) => leftmost(&cast.expr),
         Expr::Array(e) => &e.attrs,
         Expr::Async(e) => &e.attrs,
+        Expr::Closure(e) => &e.attrs,
+        Expr::Const(e) => &e.attrs,
+        Expr::Continue(e) => &e.attrs,
+        Expr::Field(e) => &e.attrs,
+        Expr::Group(e) => &e.attrs,
+        Expr::Index(e) => &e.attrs,
+        Expr::Let(e) => &e.attrs,
+        Expr::Lit(e) => &e.attrs,
+        Expr::Paren(e) => &e.attrs,
+        Expr::Range(e) => &e.attrs,
+        Expr::RawAddr(e) => &e.attrs,
+        Expr::Reference(e) => &e.attrs,
+        Expr::Repeat(e) => &e.attrs,
+        Expr::TryBlock(e) => &e.attrs,
+        Expr::Unary(e) => &e.attrs,
         Expr::Await(e) => &e.attrs,
         Expr::Block(e) => &e.attrs,
         Expr::Break(e) => &e.attrs,

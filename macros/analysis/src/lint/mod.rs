@@ -2,7 +2,7 @@
 //!
 //! * `table`: the rules; `paths`: what they match; `index`: how that is found
 //! * `allowance`: `#[allow_nondeterminism]`
-//! * `types`: variables in scope, and the types of those that say so
+//! * `variables`: variables in scope, and the types of those that say so
 //! * `refused`: what was reported
 //! * `syntax`: rules that are about no path
 //! * `tokens`: calls in macros that nobody can parse
@@ -16,7 +16,7 @@ mod refused;
 mod syntax;
 pub mod table;
 mod tokens;
-mod types;
+mod variables;
 
 use std::cell::RefCell;
 
@@ -34,7 +34,7 @@ use index::{rule_of, rule_of_macro};
 use refused::Refused;
 use table::{ADDRESS_OR_HASH, Aftermath, GLOBAL_STATE, Level, Rule};
 use tokens::Call;
-use types::Variables;
+use variables::Variables;
 
 /// Traits that bring methods to the types of others: these methods are known by the trait alone.
 const EXTENSIONS: &[&str] = &[

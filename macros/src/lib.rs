@@ -80,6 +80,20 @@ use steadfast_analysis::names::Names;
 /// | `spawn` | tasks and threads | a step, `join!`, `map_concurrent` |
 /// | `foreign_join` | `tokio::join!`, `futures::future::join_all` and their like | `join!`, `join_all` |
 /// | `foreign_select` | `tokio::select!`, `FuturesUnordered` and their like | `race!`, `map_concurrent` |
+/// | `hash_order` | iterating over a `HashMap` or `HashSet`, those of other crates too, and `{:?}` of one in a text that is kept | `BTreeMap`, `BTreeSet`, or a `Vec` that is sorted first |
+/// | `checkpoint_in_body` | checkpoints and `map_concurrent` inside a step body | one step after the other; ordinary sleeps, clocks and futures inside the body |
+/// | `captured_cell` | a step body that uses a `Cell`, a lock, an atomic or a channel's sender of the workflow | the step's result; state |
+/// | `not_awaited` | a checkpoint that is thrown away before it is awaited: `step!(…);`, `let _ = sleep!(…);` | `.await` |
+/// | `endless_loop` | `loop` and `while true` with checkpoints and without `break`, `return` or `?` | a `break`, or a bounded loop |
+/// | `float_branch` | `if`, `while` and `match` on what `sin`, `exp`, `ln`, `powf` and their like gave | a step that computes it |
+/// | `stored_usize` | `usize` and `isize` in a workflow's input and output, and as what a step or a signal gives | `u64`, `u32`, `i64`, `i32` |
+/// | `guard_across_checkpoint` | the guard of a lock or a `RefCell`, or a temporary file or folder, held across a checkpoint | a block that ends it before the checkpoint |
+/// | `discarded_result` | the outcome of a step thrown away: `let _ = step!(…).await;`, `step!(…).await.ok();` | `?`, a `match`, or a name: `let _told = step!(…).await;` |
+///
+/// `captured_cell`, `endless_loop`, `float_branch`, `stored_usize` and `discarded_result` are warnings, because they may be
+/// meant. For `hash_order` a variable is a map or a set if that can be seen: by its declared type, a parameter's type, how
+/// it is made, or what it is cloned, borrowed or taken out of. Looking up is fine, and so is what does not depend on the
+/// order: `count`, `all`, `any`, `min`, `max`, sums of integers, collecting into a map or a set, and sorting at once.
 ///
 /// In a step's body all of this is allowed. `#[allow_nondeterminism(rule, reason = "…")]` on a statement silences one rule
 /// there.
@@ -87,8 +101,8 @@ use steadfast_analysis::names::Names;
 /// # What nothing sees
 ///
 /// These rules read the names in the function, and what hides from them is up to you. Keep out of workflow code, or in
-/// steps: the order of a `HashMap` or `HashSet`, files, the environment, the network, global variables. Plain functions
-/// that a workflow calls are not looked into. Printing happens again on every replay; `tracing` is silent then.
+/// steps: files, the environment, the network, global variables, and the order of a `HashMap` or `HashSet` that comes out of
+/// a struct's field, a type alias or a function. Plain functions that a workflow calls are not looked into. Printing happens again on every replay; `tracing` is silent then.
 ///
 /// # Changing it while instances are in flight
 ///
@@ -151,6 +165,9 @@ fn attribute(
     check_body::check(&function.block, &names, &mut diagnostics);
     let lints = Lints::new(&names);
     lints.check(&function, &mut diagnostics);
+    if attribute == Attribute::Workflow {
+        lints.check_stored(&function, &mut diagnostics);
+    }
     let krate = Krate::new(args.krate.take());
     if diagnostics.is_empty() {
         body::rewrite::rewrite(&mut function.block, &krate, &names);
@@ -166,6 +183,12 @@ fn attribute(
             Attribute::Durable => expand::durable::expand(&function, &krate),
         };
     }
+    // Of a guard that cannot be sent the compiler would speak again.
+    let soundness = if lints.holds_guards(&function) {
+        Soundness::Refused
+    } else {
+        soundness
+    };
     body::rewrite::rewrite_refused(&mut function.block, &krate, &names, &lints);
     let item = fallback::function(function, attribute, &args, &krate, soundness);
     let errors = diagnostics.into_tokens();

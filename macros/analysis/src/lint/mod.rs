@@ -2,11 +2,28 @@
 //!
 //! * `table`: the rules
 //! * `allowance`: `#[allow_nondeterminism]`
+//! * `flow`: the rules that need more than a path, one module each
+//! * `types`, `answer`, `format`, `started`: what those rules ask: what a variable is, what a text shows, what a call is
 //!
-//! Absent on purpose: types. A foreign future is refused by the compiler (`DurableFuture`), not here.
+//! Absent on purpose: types that are not in sight. A foreign future is refused by the compiler (`DurableFuture`), not here.
 
 pub mod allowance;
 pub mod table;
+
+mod answer;
+mod captured_cell;
+mod checkpoint_in_body;
+mod discarded_result;
+mod endless_loop;
+mod float_branch;
+mod flow;
+mod format;
+mod guard_across_checkpoint;
+mod hash_order;
+mod not_awaited;
+mod started;
+mod stored_usize;
+mod types;
 
 use std::collections::BTreeSet;
 
@@ -16,12 +33,14 @@ use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprMethodCall, FnArg, Ident, ItemFn, Local, Macro, Pat, PatType, Path, Signature, Stmt, Type};
 
 use crate::bare;
+use crate::code::checkpoint::Checkpoint;
 use crate::code::known;
 use crate::code::walk::{Observer, walk};
 use crate::diagnostics::Diagnostics;
 use crate::message;
 use crate::names::{Meaning, Names};
 use allowance::Allowance;
+use flow::Finding;
 use table::{Aftermath, CLOCK, Level, RULES, Rule};
 
 /// The rules, and what the names in one function mean.
@@ -40,10 +59,20 @@ impl<'n> Lints<'n> {
         let mut linter = Linter {
             lints: self,
             instants,
+            findings: flow::findings(function, self.names).into_iter().peekable(),
+            entered: 0,
             allowances: Vec::new(),
             diagnostics,
         };
         walk(&function.block, self.names, &mut linter);
+    }
+
+    /// Reports what a workflow's own signature stores and should not.
+    pub fn check_stored(&self, function: &ItemFn, diagnostics: &mut Diagnostics) {
+        for found in stored_usize::in_signature(&function.sig) {
+            let Rule { id, message, .. } = &stored_usize::RULE;
+            diagnostics.warn_at(id, &found, message, &[&found.to_string()]);
+        }
     }
 
     /// True for a call that was reported and would be reported again by the compiler.
@@ -56,6 +85,19 @@ impl<'n> Lints<'n> {
     pub fn macro_must_go(&self, mac: &Macro) -> bool {
         self.rule_for(&mac.path, |rule| rule.macros)
             .is_some_and(|rule| rule.aftermath() == Aftermath::Replace)
+    }
+
+    /// The same for one of ours: a step whose body holds checkpoints.
+    pub fn checkpoint_must_go(&self, checkpoint: &Checkpoint) -> bool {
+        matches!(checkpoint, Checkpoint::Step { body, .. } if checkpoint_in_body::is_in(body, self.names))
+    }
+
+    /// Whether a guard was reported that, most likely, keeps the future from being sent too.
+    pub fn holds_guards(&self, function: &ItemFn) -> bool {
+        let findings = flow::findings(function, self.names);
+        findings
+            .iter()
+            .any(|finding| finding.rule.id == guard_across_checkpoint::RULE.id)
     }
 
     fn rule_for(&self, path: &Path, entries: impl Fn(&Rule) -> &'static [&'static str]) -> Option<&'static Rule> {
@@ -104,6 +146,10 @@ fn is_thread_rng(entry: &[&str], path: &[String]) -> bool {
 struct Linter<'l> {
     lints: &'l Lints<'l>,
     instants: Instants,
+    /// What is still to be reported, in the order of the statements.
+    findings: std::iter::Peekable<std::vec::IntoIter<Finding>>,
+    /// Statements so far, counted as `flow` counts them.
+    entered: usize,
     /// Innermost last, one list for each statement around the current place.
     allowances: Vec<Vec<Allowance>>,
     diagnostics: &'l mut Diagnostics,
@@ -120,7 +166,7 @@ impl Linter<'_> {
         if !allowed {
             match rule.level {
                 Level::Error => self.diagnostics.at(place, &rule.message, &[written]),
-                Level::Warning => self.diagnostics.warn_at(place, &rule.message, &[written]),
+                Level::Warning => self.diagnostics.warn_at(rule.id, place, &rule.message, &[written]),
             }
         }
     }
@@ -129,6 +175,11 @@ impl Linter<'_> {
 impl Observer for Linter<'_> {
     fn enter_statement(&mut self, statement: &Stmt) {
         self.allowances.push(Allowance::on(statement, self.diagnostics));
+        let here = self.entered;
+        self.entered += 1;
+        while let Some(finding) = self.findings.next_if(|finding| finding.statement == here) {
+            self.report(finding.rule, &finding.place, &finding.written);
+        }
     }
 
     fn leave_statement(&mut self, _: &Stmt) {

@@ -83,6 +83,8 @@ use steadfast_analysis::names::Names;
 /// | what differs | `clock`, `randomness`, `fresh_id`, `environment`, `address_or_hash` |
 /// | what is outside | `io`, `printing`, `global_state`, `sync_primitive` |
 /// | other ways to run and wait | `timer`, `spawn`, `foreign_join`, `foreign_select`, `blocking`, `unsafe_or_exit` |
+/// | what the order or a later run changes | `hash_order`, `float_branch`, `captured_cell`, `stored_usize` |
+/// | checkpoints that go wrong | `checkpoint_in_body`, `not_awaited`, `discarded_result`, `endless_loop`, `guard_across_checkpoint` |
 ///
 /// In a step's body all of this is allowed. `#[allow_nondeterminism(rule, reason = "…")]` on a statement silences one rule
 /// there. What each rule refuses, what to write instead, and what nothing sees:
@@ -231,6 +233,9 @@ fn attribute(
     check_body::check(&function.block, &names, &collections, &mut diagnostics);
     let lints = Lints::new(&names);
     lints.check(&function, &mut diagnostics);
+    if attribute == Attribute::Workflow {
+        lints.check_stored(&function, &mut diagnostics);
+    }
     let krate = Krate::new(args.krate.take());
     body::own_name::free(&mut function, attribute, &names);
     if diagnostics.is_empty() {
@@ -249,6 +254,12 @@ fn attribute(
             Attribute::Durable => expand::durable::expand(&function, &krate),
         };
     }
+    // Of a guard that cannot be sent the compiler would speak again.
+    let soundness = if lints.holds_guards(&function) {
+        Soundness::Refused
+    } else {
+        soundness
+    };
     body::rewrite::rewrite_refused(&mut function.block, &krate, &names, (&lints, &collections));
     let item = fallback::function(function, attribute, &args, &krate, soundness);
     let errors = diagnostics.into_tokens();

@@ -10,7 +10,8 @@ use crate::message::Message;
 #[derive(Default)]
 pub struct Diagnostics {
     errors: Vec<syn::Error>,
-    warnings: Vec<syn::Error>,
+    /// Each with the rule that it comes from.
+    warnings: Vec<(&'static str, syn::Error)>,
 }
 
 impl Diagnostics {
@@ -21,9 +22,9 @@ impl Diagnostics {
     }
 
     /// Reports what may be meant: the code compiles, with a warning.
-    pub fn warn_at(&mut self, tokens: &impl ToTokens, message: &Message, values: &[&str]) {
-        self.warnings
-            .push(syn::Error::new_spanned(tokens, message.render(values)));
+    pub fn warn_at(&mut self, rule: &'static str, tokens: &impl ToTokens, message: &Message, values: &[&str]) {
+        let warning = syn::Error::new_spanned(tokens, message.render(values));
+        self.warnings.push((rule, warning));
     }
 
     /// The same for a place that has a span but no tokens of its own.
@@ -50,7 +51,7 @@ impl Diagnostics {
     pub fn into_messages(self) -> Vec<String> {
         self.errors
             .iter()
-            .chain(&self.warnings)
+            .chain(self.warnings.iter().map(|(_, warning)| warning))
             .map(ToString::to_string)
             .collect()
     }
@@ -61,10 +62,11 @@ impl Diagnostics {
     }
 
     /// An item for inside a function that makes the compiler warn. A macro on stable Rust has no warnings of its own: it
-    /// uses something deprecated whose note is the message, at the user's tokens.
+    /// uses something deprecated whose note is the message, at the first of the user's tokens. It has the rule's name,
+    /// which the compiler prints in front of the message.
     pub fn warnings(&self) -> TokenStream {
-        let warnings = self.warnings.iter().map(|warning| {
-            let (note, name) = (warning.to_string(), Ident::new("steadfast_rule", warning.span()));
+        let warnings = self.warnings.iter().map(|(rule, warning)| {
+            let (note, name) = (warning.to_string(), Ident::new(rule, warning.span()));
             quote_spanned! {warning.span()=>
                 const _: () = {
                     #[deprecated(note = #note)]

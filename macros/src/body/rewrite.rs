@@ -153,7 +153,12 @@ impl Rewrite<'_> {
 
     fn is_refused_macro(&self, mac: &Macro) -> bool {
         match Kind::of(&mac.path, self.names) {
-            Some(kind) => !Checkpoint::parse(kind, mac.tokens.clone()).is_ok_and(|checkpoint| checkpoint.fits()),
+            Some(kind) => !Checkpoint::parse(kind, mac.tokens.clone()).is_ok_and(|checkpoint| {
+                checkpoint.fits()
+                    && !self
+                        .refused
+                        .is_some_and(|(lints, _)| lints.checkpoint_must_go(&checkpoint))
+            }),
             None => self
                 .refused
                 .is_some_and(|(lints, _)| lints.macro_must_go(mac) || known::hides(mac).is_some()),

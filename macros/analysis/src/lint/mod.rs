@@ -6,6 +6,8 @@
 //! * `refused`: what was reported
 //! * `syntax`: rules that are about no path
 //! * `tokens`: calls in macros that nobody can parse
+//! * `flow`: the rules that need more than a path, one module each
+//! * `types`, `answer`, `format`, `started`: what those rules ask: what a variable is, what a text shows, what a call is
 //!
 //! Absent on purpose: inference. A foreign future is refused by the compiler (`DurableFuture`), not here.
 
@@ -18,18 +20,35 @@ pub mod table;
 mod tokens;
 mod variables;
 
+mod answer;
+mod captured_cell;
+mod checkpoint_in_body;
+mod discarded_result;
+mod endless_loop;
+mod float_branch;
+mod flow;
+mod format;
+mod guard_across_checkpoint;
+mod hash_order;
+mod not_awaited;
+mod started;
+mod stored_usize;
+mod types;
+
 use std::cell::RefCell;
 
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{Arm, Expr, ExprMethodCall, ExprPath, FnArg, ItemFn, Macro, Pat, Stmt, Type};
 
+use crate::code::checkpoint::Checkpoint;
 use crate::code::known::{self, Hidden, Piece};
 use crate::code::walk::{Observer, walk};
 use crate::diagnostics::Diagnostics;
 use crate::message;
 use crate::names::{Meaning, Names};
 use allowance::Allowance;
+use flow::Finding;
 use index::{rule_of, rule_of_macro};
 use refused::Refused;
 use table::{ADDRESS_OR_HASH, Aftermath, GLOBAL_STATE, Level, Rule};
@@ -70,6 +89,8 @@ impl<'n> Lints<'n> {
             variables: Variables::default(),
             shadows: Vec::new(),
             statements: Vec::new(),
+            findings: flow::findings(function, self.names).into_iter().peekable(),
+            entered: 0,
             diagnostics,
         };
         for parameter in &function.sig.inputs {
@@ -93,10 +114,31 @@ impl<'n> Lints<'n> {
         rule.map_or(Aftermath::Harmless, Rule::aftermath).max(refused)
     }
 
+    /// Reports what a workflow's own signature stores and should not.
+    pub fn check_stored(&self, function: &ItemFn, diagnostics: &mut Diagnostics) {
+        for found in stored_usize::in_signature(&function.sig) {
+            let Rule { id, message, .. } = &stored_usize::RULE;
+            diagnostics.warn_at(id, &found, message, &[&found.to_string()]);
+        }
+    }
+
     /// True for a macro that was reported and would be reported again by the compiler.
     pub fn macro_must_go(&self, mac: &Macro) -> bool {
         let rule = rule_of_macro(&self.names.macro_item(&mac.path), self.names);
         rule.is_some_and(|rule| rule.aftermath() == Aftermath::Replace)
+    }
+
+    /// The same for one of ours: a step whose body holds checkpoints.
+    pub fn checkpoint_must_go(&self, checkpoint: &Checkpoint) -> bool {
+        matches!(checkpoint, Checkpoint::Step { body, .. } if checkpoint_in_body::is_in(body, self.names))
+    }
+
+    /// Whether a guard was reported that, most likely, keeps the future from being sent too.
+    pub fn holds_guards(&self, function: &ItemFn) -> bool {
+        let findings = flow::findings(function, self.names);
+        findings
+            .iter()
+            .any(|finding| finding.rule.id == guard_across_checkpoint::RULE.id)
     }
 
     /// By the receiver's type; or by an extension trait in sight, if nothing tells the type.
@@ -139,6 +181,10 @@ struct Linter<'l, 'n> {
     shadows: Vec<Pat>,
     /// Around the current place, innermost last.
     statements: Vec<Around>,
+    /// What is still to be reported, in the order of the statements.
+    findings: std::iter::Peekable<std::vec::IntoIter<Finding>>,
+    /// Statements so far, counted as `flow` counts them.
+    entered: usize,
     diagnostics: &'l mut Diagnostics,
 }
 
@@ -166,7 +212,7 @@ impl Linter<'_, '_> {
         self.leaves(rule.aftermath());
         match rule.level {
             Level::Error => self.diagnostics.at(place, &rule.message, &[written]),
-            Level::Warning => self.diagnostics.warn_at(place, &rule.message, &[written]),
+            Level::Warning => self.diagnostics.warn_at(rule.id, place, &rule.message, &[written]),
         }
         true
     }
@@ -245,6 +291,11 @@ impl Observer for Linter<'_, '_> {
         self.statements.push(around);
         if let Some((place, written)) = syntax::changing_static(statement, self.lints.names) {
             self.report(GLOBAL_STATE, &place, &written);
+        }
+        let here = self.entered;
+        self.entered += 1;
+        while let Some(finding) = self.findings.next_if(|finding| finding.statement == here) {
+            self.report(finding.rule, &finding.place, &finding.written);
         }
     }
 

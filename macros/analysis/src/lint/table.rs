@@ -1,4 +1,4 @@
-//! The determinism rules that need no types: what each matches, why it matters, what to do instead.
+//! The determinism rules: what each matches, why it matters, what to do instead.
 //!
 //! This table is the single source. A path matches however it is written: in full or through a `use`. The lists of paths
 //! are in `paths`, their syntax in `index`. Rules that need more than paths have their code in files of their own, and
@@ -7,6 +7,10 @@
 //! Absent on purpose: rules on names and on how checkpoints are written. Those cannot be allowed, and are `check`'s.
 
 use crate::lint::paths;
+use crate::lint::{
+    captured_cell, checkpoint_in_body, discarded_result, endless_loop, float_branch, guard_across_checkpoint,
+    hash_order, not_awaited, stored_usize,
+};
 use crate::message::Message;
 
 /// One rule.
@@ -294,6 +298,15 @@ pub const RULES: &[Rule] = &[
             remedy: "put it into a step; to end the workflow, `return Err(…)`",
         },
     },
+    hash_order::RULE,
+    checkpoint_in_body::RULE,
+    captured_cell::RULE,
+    not_awaited::RULE,
+    endless_loop::RULE,
+    float_branch::RULE,
+    stored_usize::RULE,
+    guard_across_checkpoint::RULE,
+    discarded_result::RULE,
 ];
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ use index::{rule_of, rule_of_macro};
 use refused::Refused;
 use table::{ADDRESS_OR_HASH, Aftermath, GLOBAL_STATE, Level, Rule};
 use tokens::Call;
-use variables::Variables;
+use variables::{Scope, Variables};
 
 /// Traits that bring methods to the types of others: these methods are known by the trait alone.
 const EXTENSIONS: &[&str] = &[
@@ -191,8 +191,7 @@ struct Linter<'l, 'n> {
 /// A statement around the current place.
 struct Around {
     allowances: Vec<Allowance>,
-    /// When it began.
-    variables: Variables,
+    scope: Scope,
     /// The worst of what was reported in it.
     aftermath: Aftermath,
 }
@@ -285,7 +284,7 @@ impl Observer for Linter<'_, '_> {
         }
         let around = Around {
             allowances: Allowance::on(statement, self.diagnostics),
-            variables: self.variables.clone(),
+            scope: self.variables.enter(),
             aftermath: Aftermath::Harmless,
         };
         self.statements.push(around);
@@ -305,7 +304,7 @@ impl Observer for Linter<'_, '_> {
             allowance.retire(self.diagnostics);
         }
         self.shadows.clear();
-        self.variables = around.variables;
+        self.variables.leave(around.scope);
         if let Stmt::Local(local) = statement {
             self.variables.bind_local(local, self.lints.names);
             if around.aftermath != Aftermath::Harmless {

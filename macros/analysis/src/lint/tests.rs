@@ -192,6 +192,7 @@ fn qualified_forms_and_globs_are_followed() {
     );
     assert!(body("pages.buffer_unordered(3); path.exists(); state.lock();").is_empty());
     assert!(body("let a: std::path::Path = x; let a = mine(); a.exists();").is_empty());
+    assert!(body("if b { let a: std::path::Path = x; } a.exists(); let c = Path::new(d);").is_empty());
     assert!(body("use std::path::Path; let a: crate::Path = x; a.exists(); f(|a: Path| 1); a.exists();").is_empty());
     assert!(body("use tokio::spawn; match x { spawn => spawn(1) }; if let Some(spawn) = x && spawn(1) {}").is_empty());
     assert_eq!(

@@ -11,12 +11,34 @@ use crate::bare;
 use crate::names::{Meaning, Names};
 
 /// Variables in scope, and the paths of their types as far as these are known.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(super) struct Variables {
     types: BTreeMap<String, Option<Meaning>>,
+    /// What each binding so far put something in the place of, to leave scopes again.
+    hidden: Vec<(String, Option<Option<Meaning>>)>,
 }
 
+/// A place that a scope begins at.
+#[derive(Clone, Copy)]
+pub(super) struct Scope(usize);
+
 impl Variables {
+    pub(super) fn enter(&self) -> Scope {
+        Scope(self.hidden.len())
+    }
+
+    /// Takes back every binding since the scope began.
+    pub(super) fn leave(&mut self, Scope(begin): Scope) {
+        while self.hidden.len() > begin
+            && let Some((name, before)) = self.hidden.pop()
+        {
+            match before {
+                Some(kind) => self.types.insert(name, kind),
+                None => self.types.remove(&name),
+            };
+        }
+    }
+
     pub(super) fn contains(&self, name: &str) -> bool {
         self.types.contains_key(name)
     }
@@ -41,7 +63,9 @@ impl Variables {
     }
 
     fn set(&mut self, name: &PatIdent, kind: Option<Meaning>) {
-        self.types.insert(name.ident.unraw().to_string(), kind);
+        let name = name.ident.unraw().to_string();
+        let before = self.types.insert(name.clone(), kind);
+        self.hidden.push((name, before));
     }
 
     /// The type of a receiver: a variable's, or what `Type::constructor(…)` makes.

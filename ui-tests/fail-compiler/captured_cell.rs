@@ -25,6 +25,8 @@ impl Desk {
 
 #[workflow]
 async fn workflow() -> Result<u32, BoxError> {
+    #[allow_nondeterminism(global_state, reason = "a test of another rule")]
+    #[allow_nondeterminism(sync_primitive, reason = "a test of another rule")]
     let (counter, names) = (Arc::new(AtomicU32::new(0)), Mutex::new(Vec::new()));
     Ok(Desk.count(counter, &names).await?)
 }

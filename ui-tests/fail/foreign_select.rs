@@ -1,4 +1,8 @@
 //! Selects of other crates.
+#![allow(unused_imports)]
+// Stands in for the real crate.
+extern crate steadfast_ui_tests as futures;
+
 use steadfast::prelude::*;
 
 #[workflow]
@@ -13,6 +17,14 @@ async fn workflow() -> Result<(), BoxError> {
     };
     drop(winner);
     Ok(())
+}
+
+#[durable]
+async fn helper() {
+    use futures::stream::FuturesUnordered as Set;
+    let first = futures::future::select(sleep!("c", secs(1)), sleep!("d", secs(1))).await;
+    let set = Set::new();
+    drop((first, set));
 }
 
 fn main() {}

@@ -134,3 +134,31 @@ macro_rules! info {
 macro_rules! warn {
     ($text:literal) => {};
 }
+
+/// Stands in for `futures::future`.
+pub mod future {
+    /// Gives back what it is given.
+    pub async fn join_all<T>(futures: Vec<T>) -> Vec<T> {
+        futures
+    }
+
+    /// Gives back the first.
+    pub async fn select<T>(first: T, _: T) -> T {
+        first
+    }
+}
+
+/// Stands in for `futures::stream`.
+pub mod stream {
+    /// Holds nothing.
+    #[derive(Clone, Copy, Debug)]
+    pub struct FuturesUnordered;
+
+    impl FuturesUnordered {
+        /// An empty one.
+        #[allow(clippy::new_without_default)]
+        pub fn new() -> Self {
+            Self
+        }
+    }
+}

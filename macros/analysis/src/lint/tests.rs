@@ -164,6 +164,10 @@ fn qualified_forms_and_globs_are_followed() {
         body("use rand::rng; let mut rng = rng(); rng.next_u32();"),
         ["workflow code cannot draw its own randomness: `rng`"]
     );
+}
+
+#[test]
+fn methods_count_where_the_type_is_written_down() {
     let lock = |found: &str| vec![format!("workflow code cannot use channels or locks: `{found}`")];
     assert_eq!(
         body("use std::sync::*; let m = Mutex::<u8>::new(0);"),

@@ -101,8 +101,9 @@ use steadfast_analysis::names::Names;
 /// # What nothing sees
 ///
 /// These rules read the names in the function, and what hides from them is up to you. Keep out of workflow code, or in
-/// steps: files, the environment, the network, global variables, and the order of a `HashMap` or `HashSet` that comes out of
-/// a struct's field, a type alias or a function. Plain functions that a workflow calls are not looked into. Printing happens again on every replay; `tracing` is silent then.
+/// steps: files, the environment, the network, global variables, and the order of a `HashMap` or `HashSet` that comes
+/// out of a struct's field, a type alias or a function. Plain functions that a workflow calls are not looked into.
+/// Printing happens again on every replay; `tracing` is silent then.
 ///
 /// # Changing it while instances are in flight
 ///

@@ -87,7 +87,8 @@ use steadfast_analysis::names::Names;
 /// | checkpoints that go wrong | `checkpoint_in_body`, `not_awaited`, `discarded_result`, `endless_loop`, `guard_across_checkpoint` |
 ///
 /// In a step's body all of this is allowed. `#[allow_nondeterminism(rule, reason = "…")]` on a statement silences one rule
-/// there. What each rule refuses, what to write instead, and what nothing sees:
+/// there. `printing`, `captured_cell`, `endless_loop`, `float_branch`, `stored_usize` and `discarded_result` are warnings,
+/// because they may be meant. What each rule refuses, what to write instead, and what nothing sees:
 /// [`guide::determinism`](guide/determinism/index.html).
 ///
 /// # Its picture

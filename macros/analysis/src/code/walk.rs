@@ -36,6 +36,8 @@ pub trait Observer {
     fn macro_call(&mut self, _: &Macro) {}
     /// One of ours, understood or not, before its arguments.
     fn checkpoint(&mut self, _: Kind, _: &Macro, _: &syn::Result<Checkpoint>) {}
+    /// After them.
+    fn leave_checkpoint(&mut self, _: Kind) {}
     /// Names that are bound from here on end with it. Blocks, closures, arms and loops are scopes.
     fn enter_scope(&mut self) {}
     fn leave_scope(&mut self) {}
@@ -67,6 +69,7 @@ impl<O: Observer> Walk<'_, O> {
                     .into_iter()
                     .for_each(|part| self.visit_expr(part));
             }
+            self.observer.leave_checkpoint(kind);
             return;
         }
         self.observer.macro_call(mac);

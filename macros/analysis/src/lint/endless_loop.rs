@@ -3,8 +3,8 @@
 
 use syn::visit::{self, Visit};
 use syn::{
-    Expr, ExprAsync, ExprAwait, ExprBreak, ExprClosure, ExprForLoop, ExprLoop, ExprReturn, ExprTry, ExprWhile, Item,
-    Label, Lifetime, Lit, Macro,
+    Expr, ExprAsync, ExprAwait, ExprBreak, ExprClosure, ExprContinue, ExprForLoop, ExprLoop, ExprReturn, ExprTry,
+    ExprWhile, Item, Label, Lifetime, Lit, Macro,
 };
 
 use crate::code::checkpoint::{Checkpoint, Kind};
@@ -30,6 +30,10 @@ pub(crate) const RULE: Rule = Rule {
 };
 
 pub(crate) fn expression(expression: &Expr, scene: &mut Scene<'_>) {
+    // Another branch may win.
+    if scene.races > 0 {
+        return;
+    }
     match expression {
         Expr::Loop(rounds) => {
             let mut way = Way::through(rounds.label.as_ref(), scene.names);
@@ -97,6 +101,14 @@ impl<'ast: 's, 's> Visit<'ast> for Way<'s> {
             Some(label) => Some(label) == self.label || !self.inner.contains(&Some(label)),
         };
         visit::visit_expr_break(self, exit);
+    }
+
+    /// The next round of a loop around this one.
+    fn visit_expr_continue(&mut self, next: &'ast ExprContinue) {
+        self.leaves |= next
+            .label
+            .as_ref()
+            .is_some_and(|label| Some(label) != self.label && !self.inner.contains(&Some(label)));
     }
 
     fn visit_expr_return(&mut self, _: &'ast ExprReturn) {

@@ -36,6 +36,7 @@ pub(crate) fn findings(function: &ItemFn, names: &Names) -> Vec<Finding> {
             types: Types::of_parameters(&function.sig),
             entered: 0,
             around: Vec::new(),
+            races: 0,
             findings: Vec::new(),
         },
         outlooks: Vec::new(),
@@ -54,6 +55,8 @@ pub(crate) struct Scene<'n> {
     entered: usize,
     /// The numbers of the statements around, innermost last.
     around: Vec<usize>,
+    /// How many `race!` are around, which end what is in them.
+    pub races: usize,
     findings: Vec<Finding>,
 }
 
@@ -137,11 +140,16 @@ impl Observer for Flow<'_> {
         hash_order::shown(mac, &mut self.scene);
     }
 
-    fn checkpoint(&mut self, _: Kind, _: &Macro, checkpoint: &syn::Result<Checkpoint>) {
+    fn checkpoint(&mut self, kind: Kind, _: &Macro, checkpoint: &syn::Result<Checkpoint>) {
+        self.scene.races += usize::from(kind == Kind::Race);
         if let Ok(Checkpoint::Step { body, .. }) = checkpoint {
             captured_cell::body(body, &mut self.scene);
             checkpoint_in_body::body(body, &mut self.scene);
         }
+    }
+
+    fn leave_checkpoint(&mut self, kind: Kind) {
+        self.scene.races -= usize::from(kind == Kind::Race);
     }
 
     fn enter_scope(&mut self) {

@@ -259,6 +259,7 @@ mod waiting {
             (r#"while true { let x = helper().await; }"#, "while true"),
             (r#"loop { for x in y { if x { break; } } signal!("x").await; }"#, "loop"),
             (r#"'a: loop { 'b: loop { break 'b; } helper().await; }"#, "loop"),
+            (r#"'a: loop { race!(b, c).await; loop { f(); continue 'a; } }"#, "loop"),
             (r#"loop { let f = async { f()?; return 1; }; helper().await; }"#, "loop"),
             (
                 r#"loop { step!("x", { f()?; return Ok(1); }).await.ok(); println!("{}", 1); }"#,
@@ -283,6 +284,8 @@ mod waiting {
             r#"loop { sleep!("x", d).await; if x { bail!("no"); } }"#,
             r#"loop { sleep!("x", d).await; mine!(); }"#,
             "loop { count += 1; }",
+            r#"'a: while x { loop { sleep!("x", d).await; continue 'a; } }"#,
+            r#"race!(signal!("stop"), async { loop { sleep!("x", d).await; } }).await;"#,
             r#"while more { sleep!("x", d).await; }"#,
             r#"for x in 0.. { sleep!("x", d).await; }"#,
             r#"step!("x", { loop { tick().await; } }).await?;"#,

@@ -34,7 +34,7 @@ const TOP_LEVEL: &[&str] = &[
 
 /// The layers of `runtime/src`, lowest first. A module imports from its own layer and from lower ones.
 const LAYERS: &[&[&str]] = &[
-    &["ids", "time", "payload", "failure", "graph", "shape"],
+    &["ids", "time", "payload", "failure", "graph", "shape", "guide"],
     &["machine"],
     &["store"],
     &["driver"],

@@ -12,6 +12,7 @@ mod fan_out;
 mod lifecycle;
 mod retries;
 mod scale;
+mod shapes;
 mod signals;
 mod starting;
 mod table_e;

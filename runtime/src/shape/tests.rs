@@ -151,6 +151,11 @@ fn what_is_recorded_must_be_there_again() {
         &["step a", "step b", "step c", "step d"],
         "step `c` stands where sleep `c` stood",
     );
+}
+
+#[test]
+fn what_is_recorded_must_be_in_the_same_scope() {
+    let was = ["step a", "step b", "sleep c", "step d"];
     breaking(
         &was,
         &["step a", "random", "step b", "sleep c", "step d"],
@@ -426,6 +431,11 @@ fn behind_a_patch_everything_is_free() {
         &["step a", "patched p", "  new", "    step b", "  old", "step c"],
         "step `b` is gone, before step `c`",
     );
+}
+
+#[test]
+fn a_patch_stays_until_nothing_needs_it() {
+    let was = ["step a", "step b", "step c"];
     let patched = [
         "step a",
         "patched p",

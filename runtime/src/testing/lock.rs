@@ -51,7 +51,7 @@ macro_rules! __shape_lock {
         $crate::testing::assert_locked(
             ::core::env!("CARGO_MANIFEST_DIR"),
             $file,
-            &[$(<$workflow as $crate::Workflow>::shape()),*],
+            &[$(<$workflow as $crate::testing::Workflow>::shape()),*],
         )
     };
 }

@@ -20,6 +20,8 @@ use tokio::sync::oneshot;
 #[doc(inline)]
 pub use crate::__shape_lock as shape_lock;
 #[doc(hidden)]
+pub use crate::api::workflow::Workflow;
+#[doc(hidden)]
 pub use lock::assert_locked;
 pub use seams::{Clock, Entropy};
 

@@ -128,7 +128,7 @@ impl Comparison {
                     self.node(was, is, rest, around)?;
                     ahead.pop();
                 }
-                (_, _) => return self.from_here(left, &ahead, around),
+                (_, _) => return self.what_is_left(left, &ahead, around),
             }
             left = left.get(1..).unwrap_or_default();
         }
@@ -163,7 +163,7 @@ impl Comparison {
     }
 
     /// The rest of the new code is other than the rest of the recorded one.
-    fn from_here(&mut self, left: &[Node], ahead: &[&Node], around: &Around) -> Verdict {
+    fn what_is_left(&mut self, left: &[Node], ahead: &[&Node], around: &Around) -> Verdict {
         if !around.is_silent(left) {
             return Err(differs(left, ahead, around));
         }
@@ -214,10 +214,8 @@ impl Comparison {
             (Kind::Branch, Kind::Branch) => self.arms(&was.inside, &is.inside, &inner("a branch")),
             (Kind::Patched(id), Kind::Patched(_)) => {
                 let inner = inner(&format!("`patched!({id:?})`"));
-                let sides = was.inside.iter().zip(&is.inside);
-                sides
-                    .map(|(was, is)| self.sequence(&was.inside, &is.inside, &inner))
-                    .collect()
+                let mut sides = was.inside.iter().zip(&is.inside);
+                sides.try_for_each(|(was, is)| self.sequence(&was.inside, &is.inside, &inner))
             }
             (Kind::Loop(word), Kind::Loop(_)) => {
                 let mut inner = inner("a loop");
@@ -285,7 +283,7 @@ impl Comparison {
                     around.next
                 ));
             }
-            self.from_here(&[], &arm.inside.iter().rev().collect::<Vec<_>>(), around)?;
+            self.what_is_left(&[], &arm.inside.iter().rev().collect::<Vec<_>>(), around)?;
         }
         Ok(())
     }

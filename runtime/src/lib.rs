@@ -47,7 +47,7 @@ pub use graph::{Graph, GraphEdge, GraphEdgeKind, GraphNode, GraphNodeKind};
 pub use ids::{Epoch, InstanceNumber};
 pub use machine::{Retry, WaitingFor};
 pub use payload::{PAYLOAD_MAX, Storable};
-pub use shape::Shape;
+pub use shape::{Change, Shape, UnreadableShape};
 pub use steadfast_macros::{
     allow_nondeterminism, deterministic, durable, join, now, patched, race, random, removed, retired, signal, sleep,
     step, try_join, uuid, workflow,

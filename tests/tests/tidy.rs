@@ -43,7 +43,11 @@ const LAYERS: &[&[&str]] = &[
 ];
 
 /// Imports from a higher layer that are meant: plain values, not behaviour.
-const UPWARD: &[(&str, &str)] = &[("machine", "store::StoredSignal")];
+const UPWARD: &[(&str, &str)] = &[
+    ("machine", "store::StoredSignal"),
+    // Exported macros stand at the top of the crate, whatever module they are for.
+    ("testing", "__shape_lock"),
+];
 
 /// Names that the code below a path never has, except below the path that is the place for them.
 const NEVER_NAMED: &[(&str, &[&str], &str)] = &[

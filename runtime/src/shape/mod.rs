@@ -1,6 +1,18 @@
-//! The shape of a workflow: what of its code instances in flight depend on. Plain data.
+//! The shape of a workflow: what of its code instances in flight depend on, and whether a later shape suits them.
 //!
-//! Absent on purpose: how it is found, which the macro does when the workflow is compiled.
+//! `tree` reads a shape's text, `compare` walks two of them. Absent on purpose: how a shape is found, which the macro does
+//! when the workflow is compiled, and files, which are the test kit's.
+
+mod compare;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+pub use compare::Change;
+pub use tree::UnreadableShape;
+#[cfg(feature = "testing")]
+pub(crate) use tree::heading;
 
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -69,6 +81,41 @@ impl Shape {
             .iter()
             .take(8)
             .fold(0, |number, byte| number << 8 | u64::from(*byte))
+    }
+
+    /// What it means for instances that were started under `recorded`, the text of an earlier shape of this workflow, that
+    /// this is the code now.
+    ///
+    /// ```
+    /// use steadfast::prelude::*;
+    /// use steadfast::{Change, Workflow};
+    /// # async fn charge() -> Result<u32, BoxError> { Ok(1) }
+    /// # async fn thank() -> Result<u32, BoxError> { Ok(1) }
+    ///
+    /// #[workflow]
+    /// async fn fulfil(order: String) -> Result<u32, BoxError> {
+    ///     step!("charge", charge()).await?;
+    ///     Ok(step!("thank", thank()).await?)
+    /// }
+    ///
+    /// let before = "workflow \"fulfil\" version 1\n  input (String)\n  output u32\n  step \"charge\"\n";
+    /// let change = fulfil::shape().compare(before)?;
+    /// assert!(matches!(change, Change::Compatible(_)), "a step that is last may be added");
+    ///
+    /// let before = "workflow \"fulfil\" version 1\n  input (String)\n  output u32\n  step \"thank\"\n";
+    /// let change = fulfil::shape().compare(before)?;
+    /// assert!(matches!(change, Change::Breaking(_)), "one before it may not");
+    /// # Ok::<_, steadfast::UnreadableShape>(())
+    /// ```
+    ///
+    /// It says [`Breaking`](Change::Breaking) if some journal that the earlier code can have written would make this code
+    /// diverge, and also where it cannot know: arms of a branch have no conditions in a shape.
+    ///
+    /// # Errors
+    /// `recorded` is not the text of a shape.
+    pub fn compare(&self, recorded: &str) -> Result<Change, UnreadableShape> {
+        let (recorded, current) = (tree::Tree::read(recorded)?, tree::Tree::read(self.text)?);
+        Ok(compare::compare(&recorded, &current))
     }
 }
 

@@ -1,7 +1,9 @@
-//! Layer 5: virtual time and scripted chance, for tests of workflows (feature `testing`).
+//! Layer 5: virtual time, scripted chance and the shape lock, for tests of workflows (feature `testing`).
 //!
 //! A runtime with a [`VirtualClock`] sleeps for thirty days in no time, and exactly when the test says so. Absent on
 //! purpose: real waiting.
+
+mod lock;
 
 use crate::api::error::RuntimeError;
 use crate::api::inspect::{HistoryEntry, stored_history};
@@ -15,6 +17,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
+#[doc(inline)]
+pub use crate::__shape_lock as shape_lock;
+#[doc(hidden)]
+pub use crate::api::workflow::Workflow;
+#[doc(hidden)]
+pub use lock::assert_locked;
 pub use seams::{Clock, Entropy};
 
 /// A clock that moves only when it is told to. Clones are one and the same clock.

@@ -14,6 +14,7 @@ mod lifecycle;
 mod opening;
 mod retries;
 mod scale;
+mod shapes;
 mod signals;
 mod starting;
 mod table_e;

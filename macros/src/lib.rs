@@ -26,7 +26,8 @@ use krate::Krate;
 use steadfast_analysis::check::body as check_body;
 use steadfast_analysis::code::checkpoint::Kind;
 use steadfast_analysis::diagnostics::Diagnostics;
-use steadfast_analysis::lint::Lints;
+use steadfast_analysis::lint::allowance::Allowance;
+use steadfast_analysis::lint::{self, Lints};
 use steadfast_analysis::message;
 use steadfast_analysis::names::Names;
 
@@ -88,7 +89,8 @@ use steadfast_analysis::names::Names;
 ///
 /// These rules read the names in the function, and what hides from them is up to you. Keep out of workflow code, or in
 /// steps: the order of a `HashMap` or `HashSet`, files, the environment, the network, global variables. Plain functions
-/// that a workflow calls are not looked into. Printing happens again on every replay; `tracing` is silent then.
+/// that a workflow calls are not looked into here: `steadfast::check` (feature `check`) does that, in a test. Printing
+/// happens again on every replay; `tracing` is silent then.
 ///
 /// # Changing it while instances are in flight
 ///
@@ -122,6 +124,50 @@ pub fn durable(args: TokenStream, item: TokenStream) -> TokenStream {
     attribute(Attribute::Durable, args.into(), item.into()).into()
 }
 
+/// Silences one rule in one plain function, for `steadfast check`, which looks into the plain functions that workflows
+/// call.
+///
+/// ```
+/// #[steadfast::allow_nondeterminism(clock, reason = "the log line is not part of the result")]
+/// fn log_slowness(since: std::time::Instant) {
+///     tracing::debug!(elapsed = ?since.elapsed());
+/// }
+/// ```
+///
+/// The function compiles as if it were not there. It holds for the function's own code, not for what that calls. It names
+/// one rule and needs a reason; the checker reports one that nothing needs. In a `#[workflow]` or `#[durable]` function the
+/// same is written on the statement.
+#[proc_macro_attribute]
+pub fn allow_nondeterminism(args: TokenStream, item: TokenStream) -> TokenStream {
+    allowance(args.into(), item.into()).into()
+}
+
+fn allowance(args: proc_macro2::TokenStream, item: proc_macro2::TokenStream) -> proc_macro2::TokenStream {
+    let mut diagnostics = Diagnostics::default();
+    let here = proc_macro2::Ident::new("allow_nondeterminism", proc_macro2::Span::call_site());
+    Allowance::read(args.clone(), &here, &mut diagnostics);
+    let Ok(mut function) = syn::parse2::<syn::ItemFn>(item.clone()) else {
+        diagnostics.at(&here, &message::ALLOW_NOT_A_FUNCTION, &[]);
+        let errors = diagnostics.into_tokens();
+        return quote!(#errors #item);
+    };
+    // Whoever comes after it on this function and has lints of its own reads it there.
+    let reads_it = |attribute: &syn::Attribute| {
+        let last = attribute.path().segments.last();
+        last.is_some_and(|last| {
+            ["workflow", "durable", "deterministic"]
+                .iter()
+                .any(|ours| last.ident == ours)
+        })
+    };
+    if diagnostics.is_empty() && function.attrs.iter().any(reads_it) {
+        function.attrs.push(syn::parse_quote!(#[#here(#args)]));
+        return quote!(#function);
+    }
+    let errors = diagnostics.into_tokens();
+    quote!(#errors #item)
+}
+
 fn attribute(
     attribute: Attribute,
     args: proc_macro2::TokenStream,
@@ -151,6 +197,7 @@ fn attribute(
     check_body::check(&function.block, &names, &mut diagnostics);
     let lints = Lints::new(&names);
     lints.check(&function, &mut diagnostics);
+    lint::strip(&mut function.attrs);
     let krate = Krate::new(args.krate.take());
     if diagnostics.is_empty() {
         body::rewrite::rewrite(&mut function.block, &krate, &names);

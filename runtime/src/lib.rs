@@ -11,6 +11,8 @@
 //! `use steadfast::prelude::*;` brings the everyday names.
 
 mod api;
+#[cfg(feature = "check")]
+pub mod check;
 mod driver;
 mod failure;
 mod ids;
@@ -41,7 +43,9 @@ pub use failure::{BoxError, Elapsed, Failure, Permanent, StepError, StepFailureK
 pub use ids::{Epoch, InstanceNumber};
 pub use machine::{Retry, WaitingFor};
 pub use payload::{PAYLOAD_MAX, Storable};
-pub use steadfast_macros::{durable, join, now, race, random, signal, sleep, step, try_join, uuid, workflow};
+pub use steadfast_macros::{
+    allow_nondeterminism, durable, join, now, race, random, signal, sleep, step, try_join, uuid, workflow,
+};
 pub use store::Status;
 pub use time::{Timestamp, days, hours, millis, minutes, secs};
 
@@ -57,8 +61,9 @@ pub fn is_replaying() -> bool {
 pub mod prelude {
     pub use crate::{
         Attempt, BoxError, Elapsed, Handle, Race2, Race3, Race4, Retry, Runtime, Status, StepError, Timestamp, Uuid,
-        WorkflowError, days, durable, hours, join, join_all, map_concurrent, map_concurrent_all, millis, minutes, now,
-        permanent, race, random, secs, signal, sleep, step, try_join, try_join_all, uuid, workflow,
+        WorkflowError, allow_nondeterminism, days, durable, hours, join, join_all, map_concurrent, map_concurrent_all,
+        millis, minutes, now, permanent, race, random, secs, signal, sleep, step, try_join, try_join_all, uuid,
+        workflow,
     };
 }
 

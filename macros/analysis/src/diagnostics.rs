@@ -4,6 +4,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 
+use crate::lint::table::{Level, Rule};
 use crate::message::Message;
 
 /// Mistakes found so far, in the order of the source as far as each stage walks it.
@@ -11,6 +12,16 @@ use crate::message::Message;
 pub struct Diagnostics {
     errors: Vec<syn::Error>,
     warnings: Vec<syn::Error>,
+    broken: Vec<Broken>,
+}
+
+/// A rule that was broken, for whoever reports it in a way of their own.
+#[derive(Clone, Debug)]
+pub struct Broken {
+    pub rule: &'static str,
+    pub level: Level,
+    /// The whole message, rendered, and the place.
+    pub error: syn::Error,
 }
 
 impl Diagnostics {
@@ -24,6 +35,25 @@ impl Diagnostics {
     pub fn warn_at(&mut self, tokens: &impl ToTokens, message: &Message, values: &[&str]) {
         self.warnings
             .push(syn::Error::new_spanned(tokens, message.render(values)));
+    }
+
+    /// Reports a broken rule, as its level says.
+    pub fn breaks(&mut self, rule: &Rule, tokens: &impl ToTokens, values: &[&str]) {
+        let error = syn::Error::new_spanned(tokens, rule.message.render(values));
+        self.broken.push(Broken {
+            rule: rule.id,
+            level: rule.level,
+            error: error.clone(),
+        });
+        match rule.level {
+            Level::Error => self.errors.push(error),
+            Level::Warning => self.warnings.push(error),
+        }
+    }
+
+    /// The rules that were broken so far, which are among the mistakes and warnings too.
+    pub fn broken(&self) -> &[Broken] {
+        &self.broken
     }
 
     /// The same for a place that has a span but no tokens of its own.

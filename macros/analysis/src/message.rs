@@ -264,7 +264,7 @@ pub const ALLOW_UNKNOWN_RULE: Message = Message {
 
 pub const ALLOW_MALFORMED: Message = Message {
     text: "`#[allow_nondeterminism]` is not written like this",
-    reason: "it silences one rule on one statement",
+    reason: "it silences one rule on one statement or one function",
     remedy: "write `#[allow_nondeterminism(rule, reason = \"…\")]`",
 };
 
@@ -272,4 +272,10 @@ pub const ALLOW_UNUSED: Message = Message {
     text: "nothing here breaks the rule `{0}`",
     reason: "an allowance that is not needed hides the next mistake",
     remedy: "remove it",
+};
+
+pub const ALLOW_NOT_A_FUNCTION: Message = Message {
+    text: "`#[allow_nondeterminism]` belongs on a function with a body",
+    reason: "it silences one rule in the function's own code, for `steadfast check`",
+    remedy: "put it on the function in which the rule fires; in a `#[workflow]` or `#[durable]` function, on the statement",
 };

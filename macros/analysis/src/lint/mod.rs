@@ -22,7 +22,7 @@ use crate::diagnostics::Diagnostics;
 use crate::message;
 use crate::names::{Meaning, Names};
 use allowance::Allowance;
-use table::{Aftermath, CLOCK, Level, RULES, Rule};
+use table::{Aftermath, CLOCK, RULES, Rule};
 
 /// The rules, and what the names in one function mean.
 pub struct Lints<'n> {
@@ -34,16 +34,19 @@ impl<'n> Lints<'n> {
         Self { names }
     }
 
-    /// Reports every rule that the function's workflow code breaks.
-    pub fn check(&self, function: &ItemFn, diagnostics: &mut Diagnostics) {
+    /// Reports every rule that the function's workflow code breaks. Gives back the allowances on the function itself: one
+    /// of them may be for what only somebody who has read the whole crate sees, so whether it was needed is not said here.
+    pub fn check(&self, function: &ItemFn, diagnostics: &mut Diagnostics) -> Vec<Allowance> {
         let instants = Instants::of(&function.sig, &function.block);
+        let on_function = Allowance::of(&function.attrs, diagnostics);
         let mut linter = Linter {
             lints: self,
             instants,
-            allowances: Vec::new(),
+            allowances: vec![on_function],
             diagnostics,
         };
         walk(&function.block, self.names, &mut linter);
+        linter.allowances.into_iter().flatten().collect()
     }
 
     /// True for a call that was reported and would be reported again by the compiler.
@@ -68,6 +71,14 @@ impl<'n> Lints<'n> {
 
 /// Whether an entry of the table is what the path means.
 fn matches(entry: &str, meaning: &Meaning) -> bool {
+    let (Meaning::Foreign(path) | Meaning::Unknown(path)) = meaning else {
+        return false;
+    };
+    // Most entries are told apart by their last name alone.
+    let last = entry.rsplit("::").next();
+    if last != Some("*") && last != path.last().map(String::as_str) {
+        return false;
+    }
     let entry: Vec<&str> = entry.split("::").collect();
     let same = |entry: &[&str], path: &[String]| {
         entry.len() == path.len()
@@ -118,10 +129,7 @@ impl Linter<'_> {
             .flatten()
             .any(|allowance| allowance.covers(rule.id));
         if !allowed {
-            match rule.level {
-                Level::Error => self.diagnostics.at(place, &rule.message, &[written]),
-                Level::Warning => self.diagnostics.warn_at(place, &rule.message, &[written]),
-            }
+            self.diagnostics.breaks(rule, place, &[written]);
         }
     }
 }

@@ -1,9 +1,12 @@
 //! Which item a path in the body means, as far as syntax tells: through `use`, through items declared beside it, or by
-//! its own first segment. Absent on purpose: globs and types, which only the compiler knows.
+//! its own first segment. Absent on purpose: globs and types, which the compiler knows, and in part whoever has read the
+//! whole crate ([`Crate`]).
 
 mod file;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::rc::Rc;
 
 use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
@@ -20,8 +23,14 @@ pub enum Meaning {
     Unknown(Vec<String>),
 }
 
+/// What somebody who has read the whole crate knows, seen from one function.
+pub trait Crate {
+    /// What the path means; `None` if the crate does not tell.
+    fn meaning(&self, written: &[String]) -> Option<Meaning>;
+}
+
 /// The names in scope.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Names {
     /// Name in scope → the path that `use` gave it.
     imports: BTreeMap<String, Vec<String>>,
@@ -29,9 +38,30 @@ pub struct Names {
     declared: BTreeSet<String>,
     /// Variables, which only a path of one name can mean.
     variables: BTreeSet<String>,
+    /// Goes before what one file tells.
+    whole: Option<Rc<dyn Crate>>,
+}
+
+impl fmt::Debug for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Names")
+            .field("imports", &self.imports)
+            .field("declared", &self.declared)
+            .field("variables", &self.variables)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Names {
+    /// The names in scope in the body of `function`, in a crate that was read as a whole.
+    pub fn within(function: &ItemFn, whole: Rc<dyn Crate>) -> Self {
+        let around = Self {
+            whole: Some(whole),
+            ..Self::default()
+        };
+        around.and_of_body(&function.block)
+    }
+
     /// The names in scope in the body of `function`, which stands in `file` if that is known.
     pub fn of(function: &ItemFn, file: Option<&std::path::Path>) -> Self {
         let around = file.map_or_else(Self::default, |file| file::names_around(&function.sig.ident, file));
@@ -73,7 +103,14 @@ impl Names {
         }
         match written.as_slice() {
             [only] if self.variables.contains(only) => Meaning::Own,
-            _ => self.follow(written, 0),
+            _ => self.known(&written).unwrap_or_else(|| self.follow(written, 0)),
+        }
+    }
+
+    fn known(&self, written: &[String]) -> Option<Meaning> {
+        match self.whole.as_ref()?.meaning(written)? {
+            Meaning::Foreign(path) => Some(Meaning::Foreign(canonical(path))),
+            known => Some(known),
         }
     }
 

@@ -128,9 +128,9 @@ pub fn durable(args: TokenStream, item: TokenStream) -> TokenStream {
 /// call.
 ///
 /// ```
-/// #[steadfast::allow_nondeterminism(clock, reason = "the log line is not part of the result")]
-/// fn log_slowness(since: std::time::Instant) {
-///     tracing::debug!(elapsed = ?since.elapsed());
+/// #[steadfast::allow_nondeterminism(clock, reason = "only logged; no result and no branch depends on it")]
+/// fn age(since: std::time::Instant) -> String {
+///     format!("{:?} ago", since.elapsed())
 /// }
 /// ```
 ///

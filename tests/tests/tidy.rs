@@ -45,10 +45,7 @@ const LAYERS: &[&[&str]] = &[
 ];
 
 /// Imports from a higher layer that are meant: plain values, not behaviour, and macros, which Rust exports at the top.
-const UPWARD: &[(&str, &str)] = &[
-    ("machine", "store::StoredSignal"),
-    ("check", "__assert_deterministic"),
-];
+const UPWARD: &[(&str, &str)] = &[("machine", "store::StoredSignal"), ("check", "__assert_deterministic")];
 
 /// Names that the code below a path never has, except below the path that is the place for them.
 const NEVER_NAMED: &[(&str, &[&str], &str)] = &[

@@ -6,6 +6,7 @@ use quote::{ToTokens, quote};
 use steadfast_analysis::code::checkpoint::{Checkpoint, Kind};
 use steadfast_analysis::code::walk::{Observer, walk};
 use steadfast_analysis::diagnostics::Diagnostics;
+use steadfast_analysis::lint::allowance::Allowance;
 use steadfast_analysis::lint::{self, Lints};
 use steadfast_analysis::message;
 use steadfast_analysis::names::Names;
@@ -93,11 +94,26 @@ impl VisitMut for WithoutAllowances {
     }
 }
 
-/// `#[allow_nondeterminism]` where no attribute of ours takes it away: it can only be misplaced.
-pub(crate) fn misplaced_allowance(item: &TokenStream) -> TokenStream {
+/// `#[allow_nondeterminism(…)]` that no macro of ours has taken: right on a plain function, where the checker reads it.
+pub(crate) fn allowance(args: &TokenStream, item: &TokenStream) -> TokenStream {
     let mut diagnostics = Diagnostics::default();
-    let name = Ident::new("allow_nondeterminism", proc_macro2::Span::call_site());
-    diagnostics.at(&name.to_token_stream(), &message::ALLOW_MISPLACED, &[]);
+    let name = Ident::new("allow_nondeterminism", proc_macro2::Span::call_site()).to_token_stream();
+    match syn::parse2::<ItemFn>(item.clone()) {
+        Err(_) => diagnostics.at(&name, &message::ALLOW_NOT_A_FUNCTION, &[]),
+        Ok(function) if function.attrs.iter().any(is_ours) => {
+            diagnostics.at(&name, &message::ALLOW_MISPLACED, &[]);
+        }
+        Ok(_) => _ = Allowance::read(args.clone(), &name, &mut diagnostics),
+    }
     let errors = diagnostics.into_tokens();
     quote!(#errors #item)
+}
+
+fn is_ours(attribute: &Attribute) -> bool {
+    let last = attribute.path().segments.last();
+    last.is_some_and(|last| {
+        ["workflow", "durable", "deterministic"]
+            .iter()
+            .any(|ours| last.ident == ours)
+    })
 }

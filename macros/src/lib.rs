@@ -182,7 +182,7 @@ pub fn deterministic(args: TokenStream, item: TokenStream) -> TokenStream {
     deterministic::expand(&args.into(), &item.into()).into()
 }
 
-/// Silences one determinism rule on one statement of workflow code: `#[allow_nondeterminism(rule, reason = "…")]`.
+/// Silences one determinism rule: `#[allow_nondeterminism(rule, reason = "…")]`.
 ///
 /// ```
 /// use steadfast::prelude::*;
@@ -193,14 +193,23 @@ pub fn deterministic(args: TokenStream, item: TokenStream) -> TokenStream {
 /// # drop(started);
 /// # Ok(())
 /// # }
+///
+/// // A plain function that workflows call, for `steadfast check`.
+/// #[steadfast::allow_nondeterminism(clock, reason = "only logged, decides nothing")]
+/// fn age(since: std::time::Instant) -> String {
+///     format!("{:?} ago", since.elapsed())
+/// }
 /// ```
 ///
-/// It stands on a statement of a `#[workflow]`, `#[durable]` or `#[deterministic]` function: on a `let`, an expression, a
-/// loop, a block, with everything inside, or on the last expression. Anywhere else it is an error. Without a reason it is one too, and so is an allowance that nothing needs. Two rules need two. The rules are in
-/// [`guide::determinism`](guide/determinism/index.html).
+/// In a `#[workflow]`, `#[durable]` or `#[deterministic]` function it stands on a statement: on a `let`, an expression, a
+/// loop, a block, with everything inside, or on the last expression. On a plain function it holds for that function's own
+/// code, not for what that calls, and the checker reads it; the function compiles as if it were not there.
+///
+/// Anywhere else it is an error. Without a reason it is one too, and so is an allowance that nothing needs. Two rules need
+/// two. The rules are in [`guide::determinism`](guide/determinism/index.html).
 #[proc_macro_attribute]
-pub fn allow_nondeterminism(_: TokenStream, item: TokenStream) -> TokenStream {
-    deterministic::misplaced_allowance(&item.into()).into()
+pub fn allow_nondeterminism(args: TokenStream, item: TokenStream) -> TokenStream {
+    deterministic::allowance(&args.into(), &item.into()).into()
 }
 
 fn attribute(

@@ -4,6 +4,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 
+use crate::lint::table::{Level, Rule};
 use crate::message::Message;
 
 /// Mistakes found so far, in the order of the source as far as each stage walks it.
@@ -12,6 +13,16 @@ pub struct Diagnostics {
     errors: Vec<syn::Error>,
     /// Each with the rule that it comes from.
     warnings: Vec<(&'static str, syn::Error)>,
+    broken: Vec<Broken>,
+}
+
+/// A rule that was broken, for whoever reports it in a way of their own.
+#[derive(Clone, Debug)]
+pub struct Broken {
+    pub rule: &'static str,
+    pub level: Level,
+    /// The whole message, rendered, and the place.
+    pub error: syn::Error,
 }
 
 impl Diagnostics {
@@ -25,6 +36,25 @@ impl Diagnostics {
     pub fn warn_at(&mut self, rule: &'static str, tokens: &impl ToTokens, message: &Message, values: &[&str]) {
         let warning = syn::Error::new_spanned(tokens, message.render(values));
         self.warnings.push((rule, warning));
+    }
+
+    /// Reports a broken rule, as its level says.
+    pub fn breaks(&mut self, rule: &Rule, tokens: &impl ToTokens, values: &[&str]) {
+        let error = syn::Error::new_spanned(tokens, rule.message.render(values));
+        self.broken.push(Broken {
+            rule: rule.id,
+            level: rule.level,
+            error: error.clone(),
+        });
+        match rule.level {
+            Level::Error => self.errors.push(error),
+            Level::Warning => self.warnings.push((rule.id, error)),
+        }
+    }
+
+    /// The rules that were broken so far, which are among the mistakes and warnings too.
+    pub fn broken(&self) -> &[Broken] {
+        &self.broken
     }
 
     /// The same for a place that has a span but no tokens of its own.

@@ -276,7 +276,7 @@ pub const ALLOW_UNKNOWN_RULE: Message = Message {
 
 pub const ALLOW_MALFORMED: Message = Message {
     text: "`#[allow_nondeterminism]` is not written like this",
-    reason: "it silences one rule on one statement",
+    reason: "it silences one rule on one statement or one function",
     remedy: "write `#[allow_nondeterminism(rule, reason = \"…\")]`",
 };
 
@@ -316,4 +316,10 @@ pub const DETERMINISTIC_NO_FUNCTION: Message = Message {
     text: "`#[deterministic]` belongs on a function with a body",
     reason: "it checks the function's code",
     remedy: "put it on each `fn name(…) { … }` that workflows call",
+};
+
+pub const ALLOW_NOT_A_FUNCTION: Message = Message {
+    text: "`#[allow_nondeterminism]` belongs on a function with a body",
+    reason: "it silences one rule in the function's own code, for `steadfast check`",
+    remedy: "put it on the function in which the rule fires; in a `#[workflow]` or `#[durable]` function, on the statement",
 };

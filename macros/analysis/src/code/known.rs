@@ -52,7 +52,7 @@ const KNOWN: &[&str] = &[
 ];
 
 /// One piece between two commas (or the `;` of `vec![value; count]`).
-// Only a few exist at a time.
+// Short-lived, and nearly all of them are expressions.
 #[allow(clippy::large_enum_variant)]
 pub enum Piece {
     /// What stands before the expression: `name =`, `%`, `?`; often nothing.

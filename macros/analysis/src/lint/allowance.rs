@@ -1,9 +1,10 @@
-//! `#[allow_nondeterminism(rule, reason = "…")]` on a statement: one rule, silenced there, for a reason.
+//! `#[allow_nondeterminism(rule, reason = "…")]` on a statement or a function: one rule, silenced there, for a reason.
 
+use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::parse::{Parse, ParseStream};
+use syn::parse::{Parse, ParseStream, Parser};
 use syn::visit::{self, Visit};
-use syn::{Attribute, Block, Expr, Ident, Item, LitStr, Stmt, Token};
+use syn::{Attribute, Block, Expr, Ident, Item, LitStr, Meta, Stmt, Token};
 
 use crate::diagnostics::Diagnostics;
 use crate::lint::table::RULES;
@@ -49,16 +50,25 @@ impl Parse for Arguments {
 impl Allowance {
     /// The allowances on a statement. A malformed one still counts, so that one mistake gives one error.
     pub fn on(statement: &Stmt, diagnostics: &mut Diagnostics) -> Vec<Self> {
-        attributes(statement)
+        Self::of(attributes(statement), diagnostics)
+    }
+
+    /// The allowances among these attributes.
+    pub fn of(attributes: &[Attribute], diagnostics: &mut Diagnostics) -> Vec<Self> {
+        attributes
             .iter()
             .filter(|attribute| is_allowance(attribute))
-            .filter_map(|attribute| Self::read(attribute, diagnostics))
+            .filter_map(|attribute| match &attribute.meta {
+                Meta::List(list) => Self::read(list.tokens.clone(), &attribute.meta, diagnostics),
+                Meta::Path(_) | Meta::NameValue(_) => Self::read(TokenStream::new(), &attribute.meta, diagnostics),
+            })
             .collect()
     }
 
-    fn read(attribute: &Attribute, diagnostics: &mut Diagnostics) -> Option<Self> {
-        let Ok(Arguments { rule, reason }) = attribute.parse_args() else {
-            diagnostics.at(&attribute.meta, &message::ALLOW_MALFORMED, &[]);
+    /// Reads what is between the parentheses; `place` is what to show if that is wrong.
+    pub fn read(arguments: TokenStream, place: &impl ToTokens, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let Ok(Arguments { rule, reason }) = Arguments::parse.parse2(arguments) else {
+            diagnostics.at(place, &message::ALLOW_MALFORMED, &[]);
             return None;
         };
         let name = rule.to_string();
@@ -68,7 +78,7 @@ impl Allowance {
             return None;
         }
         if reason.is_none_or(|reason| reason.value().trim().is_empty()) {
-            diagnostics.at(&attribute.meta, &message::ALLOW_WITHOUT_REASON, &[&name]);
+            diagnostics.at(place, &message::ALLOW_WITHOUT_REASON, &[&name]);
             return Some(Self { rule, used: true });
         }
         Some(Self { rule, used: false })
@@ -81,14 +91,15 @@ impl Allowance {
         covers
     }
 
+    /// The rule that nothing here breaks.
+    pub fn unused(&self) -> Option<&Ident> {
+        (!self.used).then_some(&self.rule)
+    }
+
     /// Reports an allowance that nothing needed.
     pub fn retire(&self, diagnostics: &mut Diagnostics) {
-        if !self.used {
-            diagnostics.at(
-                &self.rule.to_token_stream(),
-                &message::ALLOW_UNUSED,
-                &[&self.rule.to_string()],
-            );
+        if let Some(rule) = self.unused() {
+            diagnostics.at(rule, &message::ALLOW_UNUSED, &[&rule.to_string()]);
         }
     }
 }

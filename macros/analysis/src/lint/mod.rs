@@ -51,7 +51,7 @@ use allowance::Allowance;
 use flow::Finding;
 use index::{rule_of, rule_of_macro};
 use refused::Refused;
-use table::{ADDRESS_OR_HASH, Aftermath, GLOBAL_STATE, Level, Rule};
+use table::{ADDRESS_OR_HASH, Aftermath, GLOBAL_STATE, Rule};
 use tokens::Call;
 use variables::{Scope, Variables};
 
@@ -81,14 +81,21 @@ impl<'n> Lints<'n> {
         }
     }
 
-    /// Reports every rule that the function's workflow code breaks.
-    pub fn check(&self, function: &ItemFn, diagnostics: &mut Diagnostics) {
+    /// Reports every rule that the function's workflow code breaks. Gives back the allowances on the function itself: one
+    /// of them may be for what only somebody who has read the whole crate sees, so whether it was needed is not said here.
+    pub fn check(&self, function: &ItemFn, diagnostics: &mut Diagnostics) -> Vec<Allowance> {
         allowance::misplaced(&function.block, diagnostics);
+        let variables = Variables::default();
+        let on_function = Around {
+            allowances: Allowance::of(&function.attrs, diagnostics),
+            scope: variables.enter(),
+            aftermath: Aftermath::Harmless,
+        };
         let mut linter = Linter {
             lints: self,
-            variables: Variables::default(),
+            variables,
             shadows: Vec::new(),
-            statements: Vec::new(),
+            statements: vec![on_function],
             findings: flow::findings(function, self.names).into_iter().peekable(),
             entered: 0,
             diagnostics,
@@ -99,6 +106,11 @@ impl<'n> Lints<'n> {
             }
         }
         walk(&function.block, self.names, &mut linter);
+        linter
+            .statements
+            .into_iter()
+            .flat_map(|around| around.allowances)
+            .collect()
     }
 
     /// What becomes of an expression that was reported, or of what is made from it.
@@ -117,8 +129,7 @@ impl<'n> Lints<'n> {
     /// Reports what a workflow's own signature stores and should not.
     pub fn check_stored(&self, function: &ItemFn, diagnostics: &mut Diagnostics) {
         for found in stored_usize::in_signature(&function.sig) {
-            let Rule { id, message, .. } = &stored_usize::RULE;
-            diagnostics.warn_at(id, &found, message, &[&found.to_string()]);
+            diagnostics.breaks(&stored_usize::RULE, &found, &[&found.to_string()]);
         }
     }
 
@@ -209,10 +220,7 @@ impl Linter<'_, '_> {
             return false;
         }
         self.leaves(rule.aftermath());
-        match rule.level {
-            Level::Error => self.diagnostics.at(place, &rule.message, &[written]),
-            Level::Warning => self.diagnostics.warn_at(rule.id, place, &rule.message, &[written]),
-        }
+        self.diagnostics.breaks(rule, place, &[written]);
         true
     }
 

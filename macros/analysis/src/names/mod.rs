@@ -1,10 +1,13 @@
 //! Which item a path in the body means, as far as syntax tells: through `use`, through items declared beside it, or by
-//! its own first segment. Absent on purpose: types, which only the compiler knows.
+//! its own first segment. Absent on purpose: types, and globs out of sight, which the compiler knows, and in part whoever has read the
+//! whole crate ([`Crate`]).
 
 mod file;
 pub mod statics;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::rc::Rc;
 
 use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
@@ -21,8 +24,14 @@ pub enum Meaning {
     Unknown(Vec<String>),
 }
 
+/// What somebody who has read the whole crate knows, seen from one function.
+pub trait Crate {
+    /// What the path means; `None` if the crate does not tell.
+    fn meaning(&self, written: &[String]) -> Option<Meaning>;
+}
+
 /// The names in scope.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Names {
     /// Name in scope → the path that `use` gave it.
     imports: BTreeMap<String, Vec<String>>,
@@ -42,9 +51,31 @@ pub struct Names {
     changing: BTreeSet<String>,
     /// Whether the file around the function was read: what is not in sight then came through a glob, or is not there.
     whole: bool,
+    /// Goes before what one file tells.
+    index: Option<Rc<dyn Crate>>,
+}
+
+impl fmt::Debug for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Names")
+            .field("imports", &self.imports)
+            .field("declared", &self.declared)
+            .field("variables", &self.variables)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Names {
+    /// The names in scope in the body of `function`, in a crate that was read as a whole.
+    pub fn within(function: &ItemFn, whole: Rc<dyn Crate>) -> Self {
+        let around = Self {
+            index: Some(whole),
+            whole: true,
+            ..Self::default()
+        };
+        around.and_of_body(&function.block)
+    }
+
     /// The names in scope in the body of `function`, which stands in `file` if that is known.
     pub fn of(function: &ItemFn, file: Option<&std::path::Path>) -> Self {
         let mut around = file.map_or_else(Self::default, |file| file::names_around(&function.sig.ident, file));
@@ -168,7 +199,7 @@ impl Names {
         if path.leading_colon.is_some() {
             return Meaning::Foreign(canonical(written));
         }
-        self.follow(written, 0)
+        self.known(&written).unwrap_or_else(|| self.follow(written, 0))
     }
 
     /// Whether the file or the function declares a macro of this name.
@@ -186,6 +217,13 @@ impl Names {
                 Meaning::Unknown(vec![only.unraw().to_string()])
             }
             _ => self.item(path),
+        }
+    }
+
+    fn known(&self, written: &[String]) -> Option<Meaning> {
+        match self.index.as_ref()?.meaning(written)? {
+            Meaning::Foreign(path) => Some(Meaning::Foreign(canonical(path))),
+            known => Some(known),
         }
     }
 

@@ -48,7 +48,7 @@ fn an_allowance_on_a_statement_of_workflow_code_holds() {
     assert_eq!(Crate::library(&text).findings(), [""; 0]);
 }
 
-/// It compiles, on free functions, methods and in any order with our other attributes.
+/// It compiles, on free functions and methods.
 mod compiled {
     use std::time::Instant;
     use steadfast::prelude::*;
@@ -67,22 +67,8 @@ mod compiled {
         }
     }
 
-    #[workflow]
-    #[allow_nondeterminism(clock, reason = "shows that it compiles")]
-    async fn below() -> Result<(), BoxError> {
-        let _ = Instant::now();
-        Ok(())
-    }
-
-    #[allow_nondeterminism(clock, reason = "shows that it compiles")]
-    #[durable]
-    async fn above() {
-        let _ = Instant::now();
-    }
-
     #[test]
     fn an_allowed_function_is_the_same_function() {
         assert!(free() <= Watch.read());
-        let _: (below, _) = (below, above());
     }
 }

@@ -25,6 +25,7 @@ use body::checkpoint;
 use expand::workflow::Soundness;
 use krate::Krate;
 use steadfast_analysis::check::body as check_body;
+use steadfast_analysis::check::collections::Collections;
 use steadfast_analysis::code::checkpoint::Kind;
 use steadfast_analysis::diagnostics::Diagnostics;
 use steadfast_analysis::lint::Lints;
@@ -55,6 +56,9 @@ use steadfast_analysis::names::Names;
 /// state, handed in by the runtime and never stored. It returns a `Result`, whose error is anything that converts into a
 /// boxed error.
 ///
+/// Since it is a unit struct, no variable or pattern of its module can have its name, except in `#[workflow]` and
+/// `#[durable]` functions of the same module.
+///
 /// A workflow cannot be called, only started. Code that several workflows share is a [`#[durable]`](macro@durable) function.
 ///
 /// Arguments: `name = "…"` is the stored name, instead of the function's; `version = 2` sets instances of different code
@@ -67,9 +71,10 @@ use steadfast_analysis::names::Names;
 ///
 /// - It can only wait for durable futures: checkpoints, `async` blocks of its own, `#[durable]` functions, and what
 ///   `join!`, `race!`, `map_concurrent` and the like make of these. An `.await` of anything else is a compile error, also
-///   inside `format!`, `vec!`, `assert!`, `println!` and other well-known macros whose arguments are expressions.
-/// - Step bodies borrow. They cannot assign to a variable of the workflow or move one out, because on replay they do not
-///   run.
+///   inside `format!`, `vec!`, `assert!`, `println!` and other well-known macros whose arguments are expressions. In
+///   `tracing::info!`, `debug_assert!` and their like nothing can be awaited, since their arguments may not be evaluated.
+/// - Step bodies borrow. They cannot assign to a variable of the workflow, change it or move it out, because on replay they
+///   do not run. A body is `Send`, and so is what it borrows `Sync`.
 /// - What a macro can see to be different on replay is refused:
 ///
 /// | rule | refuses | use instead |
@@ -98,6 +103,30 @@ use steadfast_analysis::names::Names;
 /// than 150 nodes has no picture. `Workflow::shape()` is what of it instances in flight depend on.
 ///
 /// # Changing it while instances are in flight
+///
+/// An instance goes through the code again on replay, and must come to the checkpoints that it has recorded. What lies
+/// behind all of them may change as you like. Where code and journal disagree, the instance is quarantined before any body
+/// runs, and goes on with code that fits. For the rest there are three ways:
+///
+/// - **A new version.** Register the old function and the new one with `version = 2` and the same `name`. Each instance
+///   stays on the version that it was started with, and waits as `WaitingForCode` where that is not registered. When the
+///   last one of the old has ended, so may its function. This needs no further rules: take it for large changes, and for
+///   those that replace the very first steps.
+/// - **A change in place:** `if patched!("reserve first") { … }`, with the old code in `else` if there is any. Instances
+///   that come there later run the new code, those that are past it the old. See [`patched!`], and [`retired!`] for when
+///   the old code goes.
+/// - **A checkpoint that is gone:** [`removed!`] in its place lets instances pass that have it in their journal.
+///
+/// | a change | needs |
+/// |---|---|
+/// | a new checkpoint behind everything that is recorded, another body, other retries, another error text | nothing |
+/// | a new or moved checkpoint, another name or key, another kind, a block or call around it, `random!()`, `uuid!()` | `patched!` or a version |
+/// | a checkpoint that is gone | `removed!`, `patched!` or a version |
+/// | another result type, another input type | one that reads what is stored; else a new name behind `patched!`, or a version |
+/// | another duration of a sleep, a timeout or a back-off | nothing: what has begun keeps its instant |
+///
+/// Once an instance has recorded that it runs the code after a change, code from before the change does not fit it any
+/// more: putting it back quarantines the instance until the new code returns.
 ///
 /// A recorded result is found by its name, within the function call or block that it is in. Calls of the same
 /// `#[durable]` function in one function are told apart by their order, and so are the rounds of a step in a loop. So a
@@ -155,10 +184,12 @@ fn attribute(
         Soundness::Refused
     };
     let names = Names::of(&function, source_file(&function).as_deref());
-    check_body::check(&function.block, &names, &mut diagnostics);
+    let collections = Collections::of(&function, &names);
+    check_body::check(&function.block, &names, &collections, &mut diagnostics);
     let lints = Lints::new(&names);
     lints.check(&function, &mut diagnostics);
     let krate = Krate::new(args.krate.take());
+    body::own_name::free(&mut function, attribute, &names);
     if diagnostics.is_empty() {
         let description = graph::describe(&function, attribute, &args, &names);
         function.attrs.extend(description.documentation());
@@ -175,7 +206,7 @@ fn attribute(
             Attribute::Durable => expand::durable::expand(&function, &krate),
         };
     }
-    body::rewrite::rewrite_refused(&mut function.block, &krate, &names, &lints);
+    body::rewrite::rewrite_refused(&mut function.block, &krate, &names, (&lints, &collections));
     let item = fallback::function(function, attribute, &args, &krate, soundness);
     let errors = diagnostics.into_tokens();
     quote!(#errors #item)
@@ -195,6 +226,9 @@ fn outside(kind: Kind) -> proc_macro2::TokenStream {
     let remedy = match kind {
         Kind::Now | Kind::Random | Kind::Uuid => {
             "take the value before the step and use it inside; or draw it in the step by ordinary means, which are all allowed there"
+        }
+        Kind::Patched => {
+            "ask before the step and use the answer in it; mark a function of your own with `#[durable]`, or pass it the answer"
         }
         _ => "move it into the workflow's own code, or mark the function it is in with `#[durable]`",
     };
@@ -282,4 +316,84 @@ checkpoints! {
     random Random;
     /// A fresh id, the same on replay: `let id: Uuid = uuid!()`.
     uuid Uuid;
+    /// Whether this instance runs the code after a change: for changes in place, while instances are in flight.
+    ///
+    /// ```
+    /// use steadfast::prelude::*;
+    /// # async fn charge(order: &str) -> Result<(), BoxError> { Ok(()) }
+    /// # async fn reserve(order: &str) -> Result<(), BoxError> { Ok(()) }
+    /// # #[workflow]
+    /// # async fn example(order: String) -> Result<(), BoxError> {
+    /// if patched!("reserve first") {
+    ///     step!("reserve", reserve(&order)).await?;
+    /// }
+    /// step!("charge", charge(&order)).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// It is a `bool`, and is not awaited. It is `true` for every instance that comes here for the first time, and that is
+    /// recorded. It is `false` for an instance that was past this place before the code had it: then something that came
+    /// after is recorded, or a step behind it may have been running when the process ended. One that only waits behind it,
+    /// for a signal without a timeout, has not left the place yet.
+    ///
+    /// An instance is asked once for each change, where it comes to the first `patched!` of that name, and stays with the
+    /// answer: in loops, in other places, in `#[durable]` functions. So the name of a change is used for one change only,
+    /// in all functions that instances of a workflow go through.
+    ///
+    /// A change that begins before anything is recorded asks too little: an instance whose very first steps were running
+    /// when the process ended has no trace of them, and counts as new. If these steps must not run beside what replaces
+    /// them, give the workflow a new `version`.
+    ///
+    /// When no instance from before the change is left, delete the old code and write [`retired!`] in the place of the first
+    /// `patched!`. The rules for changes are at [`macro@workflow`].
+    patched Patched;
+    /// Takes the record of a change whose old code is gone. It stands where the first [`patched!`] of that name stood.
+    ///
+    /// ```
+    /// use steadfast::prelude::*;
+    /// # async fn charge(order: &str) -> Result<(), BoxError> { Ok(()) }
+    /// # async fn reserve(order: &str) -> Result<(), BoxError> { Ok(()) }
+    /// # #[workflow]
+    /// # async fn example(order: String) -> Result<(), BoxError> {
+    /// retired!("reserve first");
+    /// step!("reserve", reserve(&order)).await?;
+    /// step!("charge", charge(&order)).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// It gives nothing, is not awaited, and records nothing. An instance from before the change that is still there is
+    /// quarantined, where its journal and the code part. When the instances that have the record have ended too, the line
+    /// can go.
+    retired Retired;
+    /// Stands where a checkpoint was that is gone: `removed!("pack").await` for a step,
+    /// `removed!(sleep "cooling off").await` and `removed!(signal "approval").await` for the others.
+    ///
+    /// ```
+    /// use steadfast::prelude::*;
+    /// # async fn charge(order: &str) -> Result<(), BoxError> { Ok(()) }
+    /// # async fn ship(order: &str) -> Result<(), BoxError> { Ok(()) }
+    /// # #[workflow]
+    /// # async fn example(order: String) -> Result<(), BoxError> {
+    /// step!("charge", charge(&order)).await?;
+    /// removed!("pack").await;
+    /// step!("ship", ship(&order)).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// An instance that has recorded how the checkpoint ended passes the record, and goes on where it was. All others pass
+    /// at once: nothing runs, nothing is recorded, and what they have recorded of its attempts counts for nothing. So a step
+    /// that was running when the process ended, even one that runs at most once, may have had its effect. A signal stays
+    /// for the next wait of its name.
+    ///
+    /// It gives a `Removed`, which has the option `.key(…)`: the key that the checkpoint had. It stands in the same block
+    /// and at the same turn among those of its name.
+    ///
+    /// In a race it ends before anything else can, unless the journal knows another winner already. An instance that has
+    /// recorded part of another branch, and no winner, is quarantined; give the removal of a branch a new `version`.
+    ///
+    /// When all instances that were started with the checkpoint have ended, the line can go.
+    removed Removed;
 }

@@ -28,6 +28,7 @@ pub use api::attempt::{Attempt, Cancellation};
 pub use api::builder::Builder;
 pub use api::calls::{Signal, SignalAnswer, Start};
 pub use api::chance::{Random, RandomRange, Uuid};
+pub use api::change::Removed;
 pub use api::combinator::{
     JoinAll, MapConcurrent, MapConcurrentAll, Race2, Race3, Race4, Race5, Race6, Race7, Race8, TryJoinAll, join_all,
     map_concurrent, map_concurrent_all, try_join_all,
@@ -40,13 +41,16 @@ pub use api::runtime::{CancelAnswer, Runtime};
 pub use api::step::Step;
 pub use api::wait::{IntoDeadline, SignalWait, Sleep, TimedSignal};
 pub use api::workflow::Workflow;
+pub use driver::rehearse::Divergence;
 pub use failure::{BoxError, Elapsed, Failure, Permanent, StepError, StepFailureKind, permanent};
 pub use graph::{Graph, GraphEdge, GraphEdgeKind, GraphNode, GraphNodeKind};
 pub use ids::{Epoch, InstanceNumber};
 pub use machine::{Retry, WaitingFor};
 pub use payload::{PAYLOAD_MAX, Storable};
 pub use shape::{Change, Shape, UnreadableShape};
-pub use steadfast_macros::{durable, join, now, race, random, signal, sleep, step, try_join, uuid, workflow};
+pub use steadfast_macros::{
+    durable, join, now, patched, race, random, removed, retired, signal, sleep, step, try_join, uuid, workflow,
+};
 pub use store::Status;
 pub use time::{Timestamp, days, hours, millis, minutes, secs};
 
@@ -63,7 +67,8 @@ pub mod prelude {
     pub use crate::{
         Attempt, BoxError, Elapsed, Handle, Race2, Race3, Race4, Retry, Runtime, Status, StepError, Timestamp, Uuid,
         WorkflowError, days, durable, hours, join, join_all, map_concurrent, map_concurrent_all, millis, minutes, now,
-        permanent, race, random, secs, signal, sleep, step, try_join, try_join_all, uuid, workflow,
+        patched, permanent, race, random, removed, retired, secs, signal, sleep, step, try_join, try_join_all, uuid,
+        workflow,
     };
 }
 
@@ -71,9 +76,10 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::api::chance::{now, random, random_in, uuid};
+    pub use crate::api::change::{patched, removed_signal, removed_sleep, removed_step, retired};
     pub use crate::api::combinator::{join, race, try_join};
     pub use crate::api::durable::{Awaited, Block, Branch, block, branch, guard, helper};
-    pub use crate::api::step::{Body, body, boxed, step};
+    pub use crate::api::step::{Body, StepFuture, body, boxed, guard_step, step};
     pub use crate::api::wait::{signal, sleep};
     pub use crate::api::workflow::{PlainError, Probe, StorableError, WorkflowInput, WorkflowResult, run};
     pub use crate::driver::code::{Ended, Run, StateType, States};

@@ -1,6 +1,8 @@
 //! An `.await` is guarded wherever an expression can stand.
 #![deny(warnings)]
 
+use std::fmt::Write as _;
+
 use steadfast::DurableFuture;
 use steadfast::prelude::*;
 use steadfast_ui_tests::{Approval, Order, Shop, ShopError, fetch};
@@ -65,6 +67,24 @@ async fn everywhere(order: Order, shop: &Shop) -> Result<u32, ShopError> {
     let (waited, number_24) = (flag().await, number(24).await?);
     tracing::info!(total, order = %order.customer, flag = ?waited, n = number_24, "text {}", total);
 
+    // Where a comma does not end an argument, and other places for expressions.
+    let pairs = vec![same_type::<u32, u8>(number(30).await?).await, 1];
+    let guarded = matches!(pairs.first(), Some(first) if *first == number(31).await?);
+    let mut written = String::new();
+    write!(written, "{} {:>1$}", number(32).await?, 3).map_err(|_| ShopError::Rejected)?;
+    writeln!(&mut written, "{guarded}{0}", number(33).await?).map_err(|_| ShopError::Rejected)?;
+    assert_ne!(number(34).await?, 35, "{}", number(36).await?);
+    let range = number(37).await?..=number(38).await?;
+    let point = Point { x: number(39).await?, y: pairs[usize::try_from(number(40).await?).unwrap_or(0) % 2] };
+    while let Some(last) = lowered(number(41).await?).await {
+        total += last + point.x + point.y + range.clone().sum::<u32>();
+    }
+    let cast = number(42).await? as u8;
+    let reference = &number(43).await?;
+    total += u32::from(cast) + *reference + if flag().await { number(44).await? } else { unreachable!("{}", number(45).await?) };
+    let tuple = (number(46).await, [flag().await; 2]).0.unwrap_or_default();
+    (total, _) = (total + tuple, flag().await);
+
     // Blocks, closures, nested macros.
     let block = async { number(25).await };
     let moved = async move { block.await.map(|n| n + 1) };
@@ -92,6 +112,22 @@ async fn everywhere(order: Order, shop: &Shop) -> Result<u32, ShopError> {
     total += found + labelled + list.iter().sum::<u32>() + all.iter().sum::<u32>() + same.iter().sum::<u32>();
     total += u32::from(matched && signalled.is_ok() && again.approved) + u32::try_from(parcels.len() + text.len()).unwrap_or(0);
     Ok(total)
+}
+
+#[durable]
+async fn same_type<A, B>(first: A) -> A {
+    first
+}
+
+#[durable]
+async fn lowered(_: u32) -> Option<u32> {
+    None
+}
+
+#[derive(Clone, Copy)]
+struct Point {
+    x: u32,
+    y: u32,
 }
 
 trait ChargeAgain {

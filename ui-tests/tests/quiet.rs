@@ -27,6 +27,34 @@
     non_ascii_idents,
     absolute_paths_not_starting_with_crate
 )]
+#![deny(
+    clippy::equatable_if_let,
+    clippy::future_not_send,
+    clippy::manual_async_fn,
+    clippy::missing_const_for_fn,
+    clippy::needless_collect,
+    clippy::option_if_let_else,
+    clippy::or_fun_call,
+    clippy::redundant_clone,
+    clippy::redundant_pub_crate,
+    clippy::significant_drop_in_scrutinee,
+    clippy::significant_drop_tightening,
+    clippy::trivial_regex,
+    clippy::unused_peekable,
+    clippy::use_self,
+    clippy::useless_let_if_seq
+)]
+#![deny(
+    rust_2018_idioms,
+    future_incompatible,
+    keyword_idents,
+    let_underscore,
+    macro_use_extern_crate,
+    meta_variable_misuse,
+    unsafe_code,
+    unused_import_braces,
+    variant_size_differences
+)]
 
 use steadfast::Workflow as _;
 use steadfast::prelude::*;
@@ -106,8 +134,84 @@ pub async fn nothing() -> Result<(), BoxError> {
     Ok(())
 }
 
+/// A parameter is called like the workflow, and a signal carries nothing.
+#[workflow]
+pub async fn order(order: Order, shop: &Shop) -> Result<u32, ShopError> {
+    let () = signal!("go").key(1).await;
+    let payment = step!("charge", shop.charge(&order, "key")).at_most_once().await?;
+    let count = step!("count", async {
+        let count = order.lines.len();
+        u32::try_from(count)
+    })
+    .retry(Retry::none())
+    .await?;
+    let checked = step!("check", |attempt| {
+        let number = attempt.number();
+        if number > count {
+            return Err("too often".into());
+        }
+        Ok(number)
+    })
+    .retry_if(|_: &BoxError| true)
+    .await?;
+    tracing::info!(payment = %payment.id, checked, "counted");
+    Ok(count)
+}
+
+/// Loops, branches and combinators of every kind.
+#[workflow]
+pub async fn combined(orders: Vec<Order>, shop: &Shop) -> Result<Vec<u32>, BoxError> {
+    let started = now!();
+    let mut counts = Vec::with_capacity(orders.len());
+    for (index, order) in orders.iter().enumerate() {
+        if order.lines.is_empty() {
+            continue;
+        }
+        let parcel = step!("pack", shop.pack(&order.lines[0])).key(index).await?;
+        counts.push(u32::try_from(parcel.id.len())?);
+    }
+    let all = join_all(orders.iter().map(|order| async move {
+        let key = order.customer.as_str();
+        step!("charge", shop.charge(order, "key")).key(key).await.is_ok()
+    }))
+    .await;
+    let packed = try_join_all(
+        orders
+            .iter()
+            .flat_map(|order| &order.lines)
+            .map(|line| pack(shop, line)),
+    )
+    .await?;
+    let (sum, (), winner) = try_join!(
+        async { Ok::<_, BoxError>(packed.iter().sum::<u32>()) },
+        async {
+            sleep!("first", secs(1)).await;
+            Ok(())
+        },
+        async {
+            let race = race!(signal!("number"), sleep!("second", started + days(1)), idle()).await;
+            Ok(match race {
+                Race3::First(number) | Race3::Third(number) => number,
+                Race3::Second(()) => 0,
+            })
+        },
+    )
+    .await?;
+    let mut rounds = 0_u32;
+    while rounds < 3 {
+        sleep!("round", minutes(u64::from(rounds))).await;
+        rounds += 1;
+    }
+    let lucky: bool = random!();
+    if lucky && all.iter().all(|charged| *charged) {
+        counts.extend([sum, winner, rounds]);
+    }
+    Ok(counts)
+}
+
 #[test]
 fn the_workflows_are_there() {
+    assert_eq!((order::NAME, combined::NAME), ("order", "combined"));
     assert_eq!(
         (fulfil::NAME, nothing::NAME, nothing::VERSION),
         ("fulfil", "nothing to do", 2)

@@ -164,13 +164,13 @@ pub const VERSION_ZERO: Message = Message {
 
 pub const NAME_NOT_LITERAL: Message = Message {
     text: "the name of a {0} must be a string literal",
-    reason: "replay finds the recorded result by this name, so it may not depend on anything at run time",
+    reason: "replay finds what is recorded by this name, so it may not depend on anything at run time",
     remedy: "{1}",
 };
 
 pub const NAME_EMPTY: Message = Message {
     text: "the name of a {0} cannot be empty",
-    reason: "replay finds the recorded result by this name, and people read it in the history",
+    reason: "replay finds what is recorded by this name, and people read it in the history",
     remedy: "say what happens here, for example `\"charge the card\"`",
 };
 
@@ -224,6 +224,12 @@ pub const BODY_ASSIGNS: Message = Message {
     remedy: "let the body end in the new value, and assign what the step gives: `{0} = step!(…).await?`",
 };
 
+pub const BODY_CHANGES: Message = Message {
+    text: "a step body cannot change `{0}`, a variable of the workflow",
+    reason: "on replay the body does not run again, and the variable would keep its old value",
+    remedy: "let the body end in what is new, and change `{0}` after the step, with what the step gives; a value that only the body needs is made inside it",
+};
+
 pub const RACE_OF_ONE: Message = Message {
     text: "`race!` takes two to eight branches",
     reason: "the answer is `Race2` to `Race8`, one variant for each branch",
@@ -246,6 +252,12 @@ pub const HIDDEN_CHECKPOINT: Message = Message {
     text: "workflow code cannot wait inside `{0}!`",
     reason: "the contents of a macro that Steadfast does not know stay as they are, so this would not be replayed",
     remedy: "wait first, `let value = ….await;`, and use `value` in the macro",
+};
+
+pub const LAZY_CHECKPOINT: Message = Message {
+    text: "workflow code cannot wait, or take a recorded value, inside `{0}!`",
+    reason: "its arguments are evaluated only where it is switched on, so the next run or build would take another path",
+    remedy: "do it first, `let value = …;`, and use `value` in the macro",
 };
 
 // Allowances.

@@ -3,7 +3,8 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use steadfast_analysis::code::checkpoint::{Body, Checkpoint};
+use steadfast_analysis::code::checkpoint::{Body, Checkpoint, Kind};
+use steadfast_analysis::names::Names;
 use steadfast_analysis::start;
 use syn::parse::{ParseStream, Parser};
 use syn::{Block, Expr, ExprClosure, ReturnType, Token};
@@ -47,6 +48,14 @@ pub(crate) fn expand(checkpoint: &Checkpoint, krate: &Krate, span: Span) -> Toke
             let random_in = call("random_in");
             quote_spanned!(span=> #random_in(#range))
         }
+        Checkpoint::Change { kind, id } => {
+            let change = call(kind.name());
+            quote_spanned!(span=> #change(#id))
+        }
+        Checkpoint::Removed { of, name } => {
+            let removed = call(&format!("removed_{}", of.name()));
+            quote_spanned!(span=> #removed(#name))
+        }
     }
 }
 
@@ -58,9 +67,14 @@ fn expand_body(body: &Body, krate: &Krate, span: Span) -> TokenStream {
         }
         Body::Closure(closure) => expand_closure(closure, krate),
         Body::Future(future) => {
-            // Awaited in here, so that temporaries among the arguments live as long as the future.
-            let (begin, future) = (start(future), checked(future, krate));
-            let body = quote_spanned!(begin=> async { #future.await });
+            let (begin, future, temporaries) = (start(future), checked(future, krate), !has_no_temporaries(future));
+            // Awaited in here, so that temporaries among the arguments live as long as the future. Where there are
+            // none, the compiler is spared one more async block.
+            let body = if temporaries {
+                quote_spanned!(begin=> async { #future.await })
+            } else {
+                future
+            };
             quote_spanned!(span=> |_| #body)
         }
     }
@@ -85,6 +99,35 @@ fn checked(future: &Expr, krate: &Krate) -> TokenStream {
     quote_spanned!(start(future)=> #body(#future))
 }
 
+/// True for a call of which every part is a place, a reference to one or a literal: it leaves nothing behind that its future
+/// could borrow from.
+fn has_no_temporaries(future: &Expr) -> bool {
+    match future {
+        Expr::Call(call) => matches!(&*call.func, Expr::Path(_)) && call.args.iter().all(is_lasting),
+        Expr::MethodCall(call) => is_place(&call.receiver) && call.args.iter().all(is_lasting),
+        _ => false,
+    }
+}
+
+fn is_lasting(argument: &Expr) -> bool {
+    match argument {
+        Expr::Lit(_) => true,
+        Expr::Reference(reference) => reference.mutability.is_none() && is_place(&reference.expr),
+        Expr::Group(group) => is_lasting(&group.expr),
+        other => is_place(other),
+    }
+}
+
+/// `variable`, `variable.field.field`
+fn is_place(expression: &Expr) -> bool {
+    match expression {
+        Expr::Path(_) => true,
+        Expr::Field(field) => is_place(&field.base),
+        Expr::Group(group) => is_place(&group.expr),
+        _ => false,
+    }
+}
+
 /// An async closure owns its parameter while its future runs and borrows everything else, which `|attempt| async …`
 /// cannot say. Whoever writes `move`, a return type or their own async closure gets it as it is.
 fn expand_closure(closure: &ExprClosure, krate: &Krate) -> TokenStream {
@@ -105,15 +148,29 @@ fn expand_closure(closure: &ExprClosure, krate: &Krate) -> TokenStream {
     let body = match body {
         Some(block) if tail::leaves_error_open(block) => {
             let body = async_block(block, krate);
-            quote!({ #body.await })
+            quote_spanned!(block.brace_token.span.join()=> { #body.await })
         }
         Some(block) => block.to_token_stream(),
         None => {
             let future = checked(&closure.body, krate);
-            quote!({ #future.await })
+            quote_spanned!(start(&closure.body)=> { #future.await })
         }
     };
     quote_spanned!(span=> #(#attributes)* async |#inputs| #body)
+}
+
+/// What `step!` gives has these methods, each of which gives it back.
+const STEP_OPTIONS: [&str; 5] = ["at_most_once", "key", "retry", "retry_if", "timeout"];
+
+/// True for `step!(…)` with nothing but options after it.
+pub(crate) fn is_step(expression: &Expr, names: &Names) -> bool {
+    match expression {
+        Expr::Macro(call) => Kind::of(&call.mac.path, names) == Some(Kind::Step),
+        Expr::MethodCall(call) => {
+            STEP_OPTIONS.iter().any(|option| call.method == option) && is_step(&call.receiver, names)
+        }
+        _ => false,
+    }
 }
 
 /// Marks a checkpoint macro whose contents are already the finished call.

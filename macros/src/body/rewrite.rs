@@ -4,6 +4,7 @@
 use proc_macro2::Span;
 use quote::{ToTokens, quote_spanned};
 use steadfast_analysis::check::body::string_literal;
+use steadfast_analysis::check::collections::Collections;
 use steadfast_analysis::check::step_body;
 use steadfast_analysis::code::checkpoint::{Checkpoint, Kind};
 use steadfast_analysis::code::known::{self, Piece};
@@ -27,11 +28,11 @@ pub(crate) fn rewrite(block: &mut Block, krate: &Krate, names: &Names) {
 }
 
 /// The same after something was reported, by the lints or otherwise.
-pub(crate) fn rewrite_refused(block: &mut Block, krate: &Krate, names: &Names, lints: &Lints<'_>) {
+pub(crate) fn rewrite_refused(block: &mut Block, krate: &Krate, names: &Names, refused: Refused<'_>) {
     Rewrite {
         krate,
         names,
-        refused: Some(lints),
+        refused: Some(refused),
     }
     .visit_block_mut(block);
 }
@@ -39,16 +40,19 @@ pub(crate) fn rewrite_refused(block: &mut Block, krate: &Krate, names: &Names, l
 struct Rewrite<'r> {
     krate: &'r Krate,
     names: &'r Names,
-    /// Tells which calls have been reported, if anything has.
-    refused: Option<&'r Lints<'r>>,
+    /// Tells what has been reported, if anything has.
+    refused: Option<Refused<'r>>,
 }
+
+/// What knows the calls that were reported, and the collections that no body may change.
+pub(crate) type Refused<'r> = (&'r Lints<'r>, &'r Collections);
 
 impl Rewrite<'_> {
     fn call(&mut self, mac: &mut Macro) {
         if let Some(kind) = Kind::of(&mac.path, self.names) {
             if let Ok(mut checkpoint) = Checkpoint::parse(kind, mac.tokens.clone()) {
-                if self.refused.is_some() {
-                    refuse_parts(&mut checkpoint);
+                if let Some((_, collections)) = self.refused {
+                    refuse_parts(&mut checkpoint, collections);
                 }
                 checkpoint
                     .workflow_parts_mut()
@@ -71,8 +75,13 @@ impl Rewrite<'_> {
     fn guard(&mut self, expression: &mut Expr) {
         if let Expr::Await(wait) = expression {
             let awaited = &wait.base;
-            let span = steadfast_analysis::start(awaited);
-            let guard = self.krate.private_over("guard", awaited);
+            let span = start(awaited);
+            let guard = if checkpoint::is_step(awaited, self.names) {
+                "guard_step"
+            } else {
+                "guard"
+            };
+            let guard = self.krate.private_over(guard, awaited);
             *wait.base = Expr::Verbatim(quote_spanned!(span=> #guard(#awaited)));
         }
     }
@@ -99,7 +108,7 @@ impl Rewrite<'_> {
                     let krate = self.krate.at(last.span());
                     call.mac.path = parse_quote_spanned!(last.span()=> #krate::#last);
                     call.mac.delimiter = syn::MacroDelimiter::Paren(syn::token::Paren::default());
-                    *expression = parse_quote_spanned!(steadfast_analysis::start(expression)=> #expression.await);
+                    *expression = parse_quote_spanned!(start(expression)=> #expression.await);
                 }
             }
             // `async |x| …` → `|x| async move { … }`
@@ -107,7 +116,7 @@ impl Rewrite<'_> {
                 closure.asyncness = None;
                 closure.output = syn::ReturnType::Default;
                 let body = &closure.body;
-                *closure.body = parse_quote_spanned!(steadfast_analysis::start(body)=> async move { #body });
+                *closure.body = parse_quote_spanned!(start(body)=> async move { #body });
             }
             _ => {}
         }
@@ -119,7 +128,7 @@ impl Rewrite<'_> {
         match expression {
             Expr::Macro(call) => self.is_refused_macro(&call.mac),
             Expr::Call(call) => match (&*call.func, self.refused) {
-                (Expr::Path(called), Some(lints)) => lints.must_go(&called.path),
+                (Expr::Path(called), Some((lints, _))) => lints.must_go(&called.path),
                 _ => false,
             },
             Expr::Await(wait) => self.is_refused(&wait.base),
@@ -133,20 +142,20 @@ impl Rewrite<'_> {
     fn is_refused_macro(&self, mac: &Macro) -> bool {
         match Kind::of(&mac.path, self.names) {
             Some(kind) => !Checkpoint::parse(kind, mac.tokens.clone()).is_ok_and(|checkpoint| checkpoint.fits()),
-            None => self.refused.is_some_and(|lints| {
-                lints.macro_must_go(mac) || (!known::is_known(mac) && known::waits(mac.tokens.clone()))
-            }),
+            None => self
+                .refused
+                .is_some_and(|(lints, _)| lints.macro_must_go(mac) || known::hides(mac).is_some()),
         }
     }
 }
 
 impl VisitMut for Rewrite<'_> {
     fn visit_expr_mut(&mut self, expression: &mut Expr) {
-        if let Some(lints) = self.refused {
+        if let Some((lints, _)) = self.refused {
             self.stand_in(expression, lints);
         }
         if self.is_refused(expression) {
-            *expression = refused(steadfast_analysis::start(expression));
+            *expression = refused(start(expression));
             return;
         }
         if let Expr::Macro(ExprMacro { attrs, mac, .. }) = expression {
@@ -163,7 +172,7 @@ impl VisitMut for Rewrite<'_> {
         if let Stmt::Macro(StmtMacro { attrs, mac, .. }) = statement {
             lint::strip(attrs);
             if self.is_refused_macro(mac) {
-                *mac = parse_quote_spanned!(steadfast_analysis::start(mac)=> ::core::todo! {});
+                *mac = parse_quote_spanned!(start(mac)=> ::core::todo! {});
             } else {
                 self.call(mac);
             }
@@ -180,14 +189,14 @@ impl VisitMut for Rewrite<'_> {
 }
 
 /// Takes reported mistakes out of a checkpoint that can stay.
-fn refuse_parts(checkpoint: &mut Checkpoint) {
+fn refuse_parts(checkpoint: &mut Checkpoint, collections: &Collections) {
     if let Some(name) = checkpoint.name_mut()
         && string_literal(name).is_none()
     {
-        *name = parse_quote_spanned!(steadfast_analysis::start(name)=> "");
+        *name = parse_quote_spanned!(start(name)=> "");
     }
     if let Checkpoint::Step { body, .. } = checkpoint {
-        step_body::without_mistakes(body);
+        step_body::without_mistakes(body, collections);
     }
 }
 

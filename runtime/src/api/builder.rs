@@ -5,8 +5,9 @@ use super::runtime::Runtime;
 use super::workflow::{Registered, Workflow};
 use crate::driver::code::{Code, States};
 use crate::driver::engine::{Codes, Engine, Parts, StartFault};
+use crate::driver::rehearse::{Rehearsal, Which, rehearse};
 use crate::driver::seams::{Clock, Entropy, SystemClock, SystemEntropy};
-use crate::store::Store;
+use crate::store::{ReadError, Store};
 use std::any::{Any, type_name};
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -26,6 +27,8 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     park_after: Duration,
+    refuses_divergence: bool,
+    rehearses: Which,
 }
 
 impl Builder {
@@ -38,6 +41,8 @@ impl Builder {
             clock: Arc::new(SystemClock),
             entropy: Arc::new(SystemEntropy),
             park_after: PARK_AFTER,
+            refuses_divergence: false,
+            rehearses: Which::Changed,
         }
     }
 
@@ -64,6 +69,24 @@ impl Builder {
     /// How long a waiting instance stays in memory before it exists only in the store. Default: one second.
     pub fn park_after(mut self, park_after: Duration) -> Self {
         self.park_after = park_after;
+        self
+    }
+
+    /// Does not open at all, instead of quarantining them one by one, if instances in flight would diverge from the code
+    /// that is registered: [`OpenError::WouldDiverge`] names each of them, and none of them has moved.
+    ///
+    /// A workflow whose shape is not the one that last ran over the store has its instances replayed before anything
+    /// moves, without bodies and without writing. Either way [`Runtime::divergences`] and the log say what was found.
+    pub fn refuse_divergence(mut self) -> Self {
+        self.refuses_divergence = true;
+        self
+    }
+
+    /// Replays every instance in flight before anything moves, also where the shape of its workflow is unchanged: a shape
+    /// does not hold what a `#[durable]` function does inside, nor conditions. Opening then takes as long as the journals
+    /// of all instances in flight are many.
+    pub fn rehearse_all(mut self) -> Self {
+        self.rehearses = Which::All;
         self
     }
 
@@ -104,20 +127,35 @@ impl Builder {
     /// See [`OpenError`]; the store is as it was.
     pub async fn start(self) -> Result<Runtime, OpenError> {
         let codes = self.check()?;
+        let store = self.store.ok_or(OpenError::NoStore)?;
+        let epoch = store.claim().map_err(OpenError::Claim)?;
+        let states = Arc::new(self.states);
+        let rehearsal = rehearsed(&store, &codes, &states, self.rehearses).await;
+        let rehearsal = match rehearsal {
+            Ok(Rehearsal { divergences, .. }) if self.refuses_divergence && !divergences.is_empty() => {
+                Err(OpenError::WouldDiverge { divergences })
+            }
+            other => other,
+        };
+        let Rehearsal { divergences, note } = rehearsal.inspect_err(|_| close(store.as_ref()))?;
+        for divergence in &divergences {
+            tracing::error!(%divergence, "an instance would diverge from its code, and will be quarantined");
+        }
         let parts = Parts {
-            store: self.store.ok_or(OpenError::NoStore)?,
+            store,
             clock: self.clock,
             entropy: self.entropy,
-            states: self.states,
+            states,
             codes,
             park_after: self.park_after,
+            epoch,
+            note,
         };
         let engine = Engine::start(parts).map_err(|fault| match fault {
-            StartFault::Claim(error) => OpenError::Claim(error),
             StartFault::Read(error) => OpenError::Read(error),
             StartFault::Thread(error) => OpenError::Thread(error),
         })?;
-        Ok(Runtime::new(engine))
+        Ok(Runtime::new(engine, divergences))
     }
 
     /// Everything that can be wrong before a store is touched.
@@ -141,5 +179,26 @@ impl Builder {
             }
         }
         Ok(codes)
+    }
+}
+
+/// Replaying blocks, and may take long.
+async fn rehearsed(
+    store: &Arc<dyn Store>,
+    codes: &Codes,
+    states: &Arc<States>,
+    which: Which,
+) -> Result<Rehearsal, OpenError> {
+    let (store, codes, states) = (Arc::clone(store), codes.clone(), Arc::clone(states));
+    let rehearsal = tokio::task::spawn_blocking(move || rehearse(store.as_ref(), &codes, &states, which)).await;
+    let unanswered = |panic: tokio::task::JoinError| ReadError::Unavailable {
+        reason: format!("reading it panicked: {panic}"),
+    };
+    rehearsal.map_err(unanswered).flatten().map_err(OpenError::Read)
+}
+
+fn close(store: &dyn Store) {
+    if let Err(error) = store.close() {
+        tracing::error!(%error, "the store did not close cleanly");
     }
 }

@@ -6,7 +6,7 @@ use super::runtime::{find, mismatch, signal_unknown, write};
 use super::workflow::Workflow;
 use crate::driver::engine::Engine;
 use crate::ids::InstanceNumber;
-use crate::machine::{Event, EventKind, encode_batch};
+use crate::machine::{self, encode_batch};
 use crate::payload::{self, Storable};
 use crate::store::{InstanceRecord, NAME_BYTES_MAX, Signalled, Started, StoredSignal, Write, Written};
 use serde::Serialize;
@@ -61,19 +61,13 @@ impl<W: Workflow> Start<W> {
         let digest = Sha256::digest(&input.0).into();
         let record = InstanceRecord::accepted(InstanceNumber(0), &id, W::NAME, W::VERSION, digest, engine.now());
         let seed = u128::from(engine.draw()) << 64 | u128::from(engine.draw());
-        let started = Event {
-            at: record.created_at,
-            kind: EventKind::Started {
-                input,
-                seed: seed.to_be_bytes(),
-            },
-        };
+        let started = machine::start(record.created_at, input, seed.to_be_bytes());
         let request = Write::Start {
             id: id.clone(),
             workflow: record.workflow.clone(),
             version: record.version,
             input_digest: record.input_digest,
-            batch: encode_batch(std::slice::from_ref(&started)),
+            batch: encode_batch(&started),
             at: record.created_at,
         };
         let fresh = record.clone();

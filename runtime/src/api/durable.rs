@@ -15,7 +15,8 @@ use std::task::{Context, Poll};
     message = "`{Self}` is not durable: wrap it in `step!(\"name\", …)`",
     label = "a workflow cannot await this",
     note = "workflow code awaits checkpoints only (`step!`, `sleep!`, `signal!`, …), because only they are recorded and replayed",
-    note = "if it is your own `async fn` with checkpoints in it, mark it with `#[durable]`"
+    note = "if it is your own `async fn` with checkpoints in it, mark it with `#[durable]`",
+    note = "if it waits for several durable futures, use `join!`, `join_all`, `map_concurrent` or `race!`; if it waits for a time, `sleep!` or `.timeout(…)`"
 )]
 pub trait DurableFuture {
     /// What awaiting it gives.
@@ -30,7 +31,8 @@ pub trait DurableFuture {
     message = "`{Self}` is not durable: wrap it in `step!(\"name\", …)`",
     label = "a workflow cannot await this",
     note = "workflow code awaits checkpoints only (`step!`, `sleep!`, `signal!`, `join!`, …), because only they are recorded and replayed",
-    note = "if it is your own `async fn` with checkpoints in it, mark it with `#[durable]`"
+    note = "if it is your own `async fn` with checkpoints in it, mark it with `#[durable]`",
+    note = "if it waits for several durable futures, use `join!`, `join_all`, `map_concurrent` or `race!`; if it waits for a time, `sleep!` or `.timeout(…)`"
 )]
 pub trait IntoDurable {
     /// What awaiting it gives.

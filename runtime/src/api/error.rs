@@ -1,5 +1,6 @@
 //! One error for each thing that can be asked of a runtime. Each says what is now true.
 
+use crate::driver::rehearse::Divergence;
 use crate::failure::{Failure, StepError};
 use crate::store::{CommitError, ReadError, Status, StoreOpenError};
 
@@ -45,6 +46,18 @@ pub enum OpenError {
     /// The store was opened and cannot be read.
     #[error("the instances to go on with cannot be read: {0}")]
     Read(#[source] ReadError),
+    /// Instances in flight would diverge from the code that is registered, and the builder was told to refuse that. None
+    /// of them has moved.
+    #[error(
+        "{} instances in flight would diverge from the code that is registered; the first is {}: keep the old code with \
+         `patched!`, register the old version beside the new one, or let the old program finish them",
+        divergences.len(),
+        divergences.first().map(ToString::to_string).unwrap_or_default()
+    )]
+    WouldDiverge {
+        /// Each of them, and why.
+        divergences: Vec<Divergence>,
+    },
     /// The thread that writes could not be started.
     #[error("the committer's thread cannot be started: {0}")]
     Thread(#[source] std::io::Error),

@@ -100,7 +100,8 @@ fn parked_activity(engine: &Engine, record: &InstanceRecord) -> Result<Activity,
         return Ok(Activity::default());
     };
     let waiting = if record.status == Status::Waiting {
-        machine::waiting_for(&events(&record.id, &stored.batches)?, &record.awaited_signals)
+        let journal = events(&record.id, &stored.batches)?;
+        machine::waiting_for(&journal, &record.awaited_signals, record.wake_at)
     } else {
         Vec::new()
     };

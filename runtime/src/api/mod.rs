@@ -5,6 +5,7 @@ pub(crate) mod attempt;
 pub(crate) mod builder;
 pub(crate) mod calls;
 pub(crate) mod chance;
+pub(crate) mod change;
 pub(crate) mod combinator;
 pub(crate) mod durable;
 pub(crate) mod error;

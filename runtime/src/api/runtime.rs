@@ -7,6 +7,7 @@ use super::handle::Handle;
 use super::inspect::{self, HistoryEntry, InstanceStatus, List};
 use super::workflow::Workflow;
 use crate::driver::engine::Engine;
+use crate::driver::rehearse::Divergence;
 use crate::store::{Cancelled, InstanceRecord, NAME_BYTES_MAX, ReadError, Status, Write, Written};
 use serde::Serialize;
 use std::sync::Arc;
@@ -40,6 +41,7 @@ pub struct Runtime {
 /// Closes the store when the last clone of the runtime is gone.
 struct Owner {
     engine: Arc<Engine>,
+    divergences: Vec<Divergence>,
 }
 
 impl Drop for Owner {
@@ -66,10 +68,17 @@ impl Runtime {
         Builder::new()
     }
 
-    pub(super) fn new(engine: Arc<Engine>) -> Self {
+    pub(super) fn new(engine: Arc<Engine>, divergences: Vec<Divergence>) -> Self {
         Self {
-            inner: Arc::new(Owner { engine }),
+            inner: Arc::new(Owner { engine, divergences }),
         }
+    }
+
+    /// The instances that were found, when this runtime was opened and before anything moved, to diverge from the code
+    /// that is registered. Only those of workflows whose shape had changed since a runtime was last opened over the store
+    /// are looked at; see [`Builder::refuse_divergence`].
+    pub fn divergences(&self) -> &[Divergence] {
+        &self.inner.divergences
     }
 
     pub(super) fn engine(&self) -> &Arc<Engine> {

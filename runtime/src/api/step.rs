@@ -4,7 +4,7 @@
 //! workflow only through the machine: encoded, recorded, delivered, decoded. On replay the body is never made.
 
 use super::attempt::{Attempt, Cancellation};
-use super::durable::{DurableFuture, IntoDurable};
+use super::durable::{Awaited, DurableFuture, IntoDurable, guard};
 use crate::driver::turn;
 use crate::failure::{AttemptFailure, BoxError, IntoFailure, StepError, StepFailureKind, panic_message};
 use crate::machine::{Delivery, Fault, Location, OpenNo, Path, Retry, StepOutcome, StepRules, StepView};
@@ -19,16 +19,19 @@ use std::time::Duration;
 use tracing::Span;
 
 type RetryIf<E> = Box<dyn Fn(&E) -> bool + Send>;
+type Attempting<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'a>>;
 
 /// A step that is about to be awaited: what [`step!`](crate::step) gives.
 ///
 /// Without options it is tried as [`Retry::default`] says, without a timeout, and named by its place in the code.
+// The body is boxed. That costs little beside a commit, and the compiler checks a long workflow in half the time: the types
+// of its bodies do not pile up in the type of its future.
 #[must_use = "a step does nothing until it is awaited"]
-pub struct Step<B, T, E> {
+pub struct Step<'a, T, E> {
     name: &'static str,
     path: Path,
     location: Location,
-    body: B,
+    body: Box<dyn Fn(Attempt) -> Attempting<'a, T, E> + Send + 'a>,
     rules: StepRules,
     retry_if: Option<RetryIf<E>>,
     values: Values<T, E>,
@@ -45,10 +48,10 @@ struct Values<T, E> {
 /// Called by `step!`.
 #[doc(hidden)]
 #[track_caller]
-pub fn step<B, Fut, T, E>(name: &'static str, body: B) -> Step<B, T, E>
+pub fn step<'a, B, Fut, T, E>(name: &'static str, body: B) -> Step<'a, T, E>
 where
-    B: Fn(Attempt) -> Fut,
-    Fut: Future<Output = Result<T, E>>,
+    B: Fn(Attempt) -> Fut + Send + 'a,
+    Fut: Future<Output = Result<T, E>> + Send + 'a,
     T: Storable,
     E: IntoFailure,
 {
@@ -56,7 +59,7 @@ where
         name,
         path: turn::inside(|turn| turn.claim(name)),
         location: Caller::caller(),
-        body,
+        body: Box::new(move |attempt| Box::pin(body(attempt))),
         rules: StepRules {
             retry: Retry::default(),
             timeout: None,
@@ -132,7 +135,7 @@ pub fn boxed<T, F: Future<Output = Result<T, BoxError>>>(body: F) -> F {
     body
 }
 
-impl<B, T, E> Step<B, T, E> {
+impl<T, E> Step<'_, T, E> {
     /// How often and how soon a failed attempt is followed by another. Default: [`Retry::default`].
     pub fn retry(mut self, retry: Retry) -> Self {
         self.rules.retry = retry;
@@ -170,13 +173,9 @@ impl<B, T, E> Step<B, T, E> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<B, Fut, T, E> IntoDurable for Step<B, T, E>
-where
-    B: Fn(Attempt) -> Fut,
-    Fut: Future<Output = Result<T, E>>,
-{
+impl<'a, T, E> IntoDurable for Step<'a, T, E> {
     type Output = Result<T, StepError>;
-    type Durable = StepFuture<B, Fut, T, E>;
+    type Durable = StepFuture<'a, T, E>;
 
     fn into_durable(self) -> Self::Durable {
         StepFuture {
@@ -187,16 +186,19 @@ where
     }
 }
 
-pin_project_lite::pin_project! {
-    /// A step that is being awaited.
-    #[doc(hidden)]
-    pub struct StepFuture<B, Fut, T, E> {
-        #[pin]
-        future: Option<Fut>,
-        step: Step<B, T, E>,
-        // Dropped after the body, which may still use its cancellation.
-        lease: StepLease,
-    }
+/// The await guard of a step that is awaited where it stands: it is one for certain, which saves the compiler the search.
+#[doc(hidden)]
+pub fn guard_step<'a, T, E>(step: Step<'a, T, E>) -> Awaited<StepFuture<'a, T, E>, Result<T, StepError>> {
+    guard(step)
+}
+
+/// A step that is being awaited.
+#[doc(hidden)]
+pub struct StepFuture<'a, T, E> {
+    future: Option<Attempting<'a, T, E>>,
+    step: Step<'a, T, E>,
+    // Dropped after the body, which may still use its cancellation.
+    lease: StepLease,
 }
 
 /// The step's place in the machine and its running attempt; gives both back when dropped.
@@ -237,15 +239,11 @@ impl Drop for StepLease {
 }
 
 #[diagnostic::do_not_recommend]
-impl<B, Fut, T, E> DurableFuture for StepFuture<B, Fut, T, E>
-where
-    B: Fn(Attempt) -> Fut,
-    Fut: Future<Output = Result<T, E>>,
-{
+impl<T, E> DurableFuture for StepFuture<'_, T, E> {
     type Output = Result<T, StepError>;
 
     fn poll_durable(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut this = self.project();
+        let this = self.get_mut();
         let open = *this.lease.open.get_or_insert_with(|| {
             turn::inside(|turn| {
                 turn.machine
@@ -259,12 +257,12 @@ where
         match view {
             StepView::Answered => {
                 this.lease.give_up_attempt();
-                discard(this.future.as_mut());
-                take_answer(open, this.step)
+                discard(&mut this.future);
+                take_answer(open, &this.step)
             }
             StepView::Wait => {
                 this.lease.give_up_attempt();
-                discard(this.future.as_mut());
+                discard(&mut this.future);
                 Poll::Pending
             }
             StepView::Run(number) => {
@@ -275,10 +273,10 @@ where
                     .is_none_or(|running| running.number != number)
                 {
                     this.lease.give_up_attempt();
-                    discard(this.future.as_mut());
-                    begin(this.future.as_mut(), this.step, this.lease, number, open);
+                    discard(&mut this.future);
+                    begin(&mut this.future, &this.step, &mut this.lease, number, open);
                 }
-                poll_body(this.future, this.step, this.lease, open, context);
+                poll_body(&mut this.future, &this.step, &mut this.lease, open, context);
                 Poll::Pending
             }
         }
@@ -286,7 +284,7 @@ where
 }
 
 /// The recorded end of the step, decoded.
-fn take_answer<B, T, E>(open: OpenNo, step: &Step<B, T, E>) -> Poll<Result<T, StepError>> {
+fn take_answer<T, E>(open: OpenNo, step: &Step<'_, T, E>) -> Poll<Result<T, StepError>> {
     let path = &step.path;
     turn::inside(|turn| match turn.machine.take(open) {
         Some(Delivery::Step(Ok(result))) => match (step.values.restore)(&result.0) {
@@ -299,19 +297,17 @@ fn take_answer<B, T, E>(open: OpenNo, step: &Step<B, T, E>) -> Poll<Result<T, St
             }
         },
         Some(Delivery::Step(Err(error))) => Poll::Ready(Err(error)),
-        Some(Delivery::SleepEnded | Delivery::Signal(_) | Delivery::Elapsed) | None => Poll::Pending,
+        Some(Delivery::SleepEnded | Delivery::Signal(_) | Delivery::Elapsed | Delivery::Passed) | None => Poll::Pending,
     })
 }
 
-fn begin<B, Fut, T, E>(
-    mut future: Pin<&mut Option<Fut>>,
-    step: &Step<B, T, E>,
+fn begin<'a, T, E>(
+    future: &mut Option<Attempting<'a, T, E>>,
+    step: &Step<'a, T, E>,
     lease: &mut StepLease,
     number: u32,
     open: OpenNo,
-) where
-    B: Fn(Attempt) -> Fut,
-{
+) {
     let seed = turn::inside(|turn| *turn.machine.seed());
     let attempt = Attempt::new(number, seed, step.path.clone());
     let around = lease
@@ -324,29 +320,27 @@ fn begin<B, Fut, T, E>(
         span: span.clone(),
     });
     match turn::suspended(|| span.in_scope(|| catch_unwind(AssertUnwindSafe(|| (step.body)(attempt))))) {
-        Ok(body) => future.set(Some(body)),
+        Ok(body) => *future = Some(body),
         Err(panic) => report(open, number, panicked(panic.as_ref())),
     }
 }
 
-fn poll_body<B, Fut, T, E>(
-    mut future: Pin<&mut Option<Fut>>,
-    step: &Step<B, T, E>,
+fn poll_body<'a, T, E>(
+    future: &mut Option<Attempting<'a, T, E>>,
+    step: &Step<'a, T, E>,
     lease: &mut StepLease,
     open: OpenNo,
     context: &mut Context<'_>,
-) where
-    Fut: Future<Output = Result<T, E>>,
-{
+) {
     let Some(running) = &lease.running else { return };
-    let Some(body) = future.as_mut().as_pin_mut() else {
+    let Some(body) = future.as_mut() else {
         return;
     };
     // Everything of the user's is called here, with the turn out of reach and panics caught: the body, and what stores its
     // value, judges its error and tells its words.
     let ended = turn::suspended(|| {
         running.span.in_scope(|| {
-            catch_unwind(AssertUnwindSafe(|| match body.poll(context) {
+            catch_unwind(AssertUnwindSafe(|| match body.as_mut().poll(context) {
                 Poll::Pending => None,
                 Poll::Ready(Ok(value)) => Some(stored((step.values.store)(&value))),
                 Poll::Ready(Err(error)) => Some(failed(step, error)),
@@ -363,15 +357,15 @@ fn poll_body<B, Fut, T, E>(
 }
 
 /// Drops the body of an attempt that is over. It ended or was given up: that its drop panics changes nothing about that.
-fn discard<Fut>(mut future: Pin<&mut Option<Fut>>) {
-    let dropped = turn::suspended(|| catch_unwind(AssertUnwindSafe(|| future.set(None))));
+fn discard<Body>(future: &mut Option<Body>) {
+    let dropped = turn::suspended(|| catch_unwind(AssertUnwindSafe(|| *future = None)));
     if let Err(panic) = dropped {
         let panic = panic_message(panic.as_ref());
         tracing::error!(panic, "a body panicked while it was dropped");
     }
 }
 
-fn failed<B, T, E>(step: &Step<B, T, E>, error: E) -> StepOutcome {
+fn failed<T, E>(step: &Step<'_, T, E>, error: E) -> StepOutcome {
     let wanted = step.retry_if.as_ref().is_none_or(|retry_if| retry_if(&error));
     let error = (step.values.fail)(error);
     let (failure, is_permanent) = AttemptFailure::of_error(error.as_ref());

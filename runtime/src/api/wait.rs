@@ -42,7 +42,8 @@ impl IntoDeadline for SystemTime {
 }
 
 /// The place of a wait in the machine; given back when dropped.
-struct WaitLease(Option<OpenNo>);
+#[derive(Default)]
+pub(super) struct WaitLease(Option<OpenNo>);
 
 impl Drop for WaitLease {
     fn drop(&mut self) {
@@ -58,7 +59,12 @@ impl Drop for WaitLease {
 }
 
 impl WaitLease {
-    fn poll(&mut self, context: &mut Context<'_>, begin: impl FnOnce(&mut turn::Turn) -> OpenNo) -> Poll<Delivery> {
+    /// Begins the wait with the first poll, and gives its answer.
+    pub(super) fn poll(
+        &mut self,
+        context: &mut Context<'_>,
+        begin: impl FnOnce(&mut turn::Turn) -> OpenNo,
+    ) -> Poll<Delivery> {
         turn::inside(|turn| {
             let open = *self.0.get_or_insert_with(|| begin(turn));
             match turn.machine.take(open) {
@@ -184,7 +190,9 @@ impl<T> SignalWait<T> {
                     Poll::Pending
                 }
             },
-            Poll::Ready(Delivery::Elapsed | Delivery::SleepEnded | Delivery::Step(_)) => Poll::Ready(None),
+            Poll::Ready(Delivery::Elapsed | Delivery::SleepEnded | Delivery::Step(_) | Delivery::Passed) => {
+                Poll::Ready(None)
+            }
         }
     }
 }

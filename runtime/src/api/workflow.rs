@@ -123,6 +123,10 @@ impl<W: Workflow> Code for Registered<W> {
         W::states()
     }
 
+    fn shape(&self) -> String {
+        W::shape().to_string()
+    }
+
     fn run<'a>(&self, input: &[u8], states: &'a States) -> Result<Run<'a>, DecodeError> {
         Ok(W::run(W::Input::restored(input)?, states))
     }

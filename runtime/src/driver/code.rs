@@ -12,6 +12,8 @@ pub(crate) trait Code: Send + Sync {
     fn name(&self) -> &'static str;
     fn version(&self) -> u32;
     fn states(&self) -> Vec<StateType>;
+    /// Tells code that reaches other checkpoints apart, as far as its source shows.
+    fn shape(&self) -> String;
     fn run<'a>(&self, input: &[u8], states: &'a States) -> Result<Run<'a>, DecodeError>;
 }
 

@@ -24,6 +24,7 @@ const RETRY_MAX: Duration = Duration::from_secs(1);
 pub(crate) enum Reply {
     Turn(Arc<Live>),
     Call(Box<dyn FnOnce(Result<Written, CommitError>) + Send>),
+    Nobody,
 }
 
 impl Reply {
@@ -36,6 +37,7 @@ impl Reply {
                 live.receipt(answer.map(|written| written == Written::Turn(true)));
             }
             Reply::Call(call) => call(answer),
+            Reply::Nobody => {}
         }
     }
 }
@@ -54,6 +56,8 @@ struct Queue {
 #[derive(Default)]
 struct State {
     waiting: VecDeque<(Write, Reply)>,
+    /// Goes with the first write that comes.
+    beside_the_first: Option<Write>,
     closing: bool,
     failed: Option<CommitError>,
     /// Of the group whose commit failed.
@@ -104,6 +108,12 @@ impl Committer {
         }
     }
 
+    /// Keeps a write until the first other one comes, and writes both at once: it costs no commit of its own, and without
+    /// any other write it is not needed.
+    pub(crate) fn submit_beside_the_first(&self, write: Write) {
+        self.queue.lock().beside_the_first = Some(write);
+    }
+
     /// Queues a write. The reply always comes, unless the process ends before.
     pub(crate) fn submit(&self, write: Write, reply: Reply) {
         let mut state = self.queue.lock();
@@ -120,6 +130,9 @@ impl Committer {
                 reply.give(Err(error));
             }
             None => {
+                if let Some(first) = state.beside_the_first.take() {
+                    state.waiting.push_back((first, Reply::Nobody));
+                }
                 state.waiting.push_back((write, reply));
                 drop(state);
                 self.queue.changed.notify_one();

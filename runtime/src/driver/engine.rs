@@ -10,8 +10,8 @@ use super::committer::{Committer, Reply};
 use super::instance::{self, Loaded, Origin};
 use super::live::{Live, Mail};
 use super::seams::{Clock, Entropy};
-use crate::ids::InstanceNumber;
-use crate::machine::{Activity, Event, SignalCheck, decode_batch};
+use crate::ids::{Epoch, InstanceNumber};
+use crate::machine::{Activity, Event, SignalCheck};
 use crate::store::{CommitError, InstanceRecord, ReadError, Status, Store, StoredSignal, Write, Written};
 use crate::time::Timestamp;
 use std::any::TypeId;
@@ -60,9 +60,13 @@ pub(crate) struct Parts {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
-    pub(crate) states: States,
+    pub(crate) states: Arc<States>,
     pub(crate) codes: Codes,
     pub(crate) park_after: Duration,
+    /// From the claim of the store.
+    pub(crate) epoch: Epoch,
+    /// Written together with the first other write.
+    pub(crate) note: Option<Write>,
 }
 
 const RUNNING: u8 = 0;
@@ -72,16 +76,14 @@ const STOPPED: u8 = 2;
 /// The engine could not start. Nothing was changed but, at most, the epoch.
 #[derive(Debug)]
 pub(crate) enum StartFault {
-    Claim(CommitError),
     Read(ReadError),
     Thread(std::io::Error),
 }
 
 impl Engine {
-    /// Claims the store and sets every ready instance going. Must be called inside a tokio runtime.
+    /// Sets every ready instance of a claimed store going. Must be called inside a tokio runtime.
     pub(crate) fn start(parts: Parts) -> Result<Arc<Self>, StartFault> {
-        let epoch = parts.store.claim().map_err(StartFault::Claim)?;
-        let store = Arc::clone(&parts.store);
+        let (store, epoch) = (Arc::clone(&parts.store), parts.epoch);
         let mut committer = Ok(());
         let engine = Arc::new_cyclic(|engine: &Weak<Engine>| {
             let failed = engine.clone();
@@ -99,7 +101,7 @@ impl Engine {
                 store: parts.store,
                 clock: parts.clock,
                 entropy: parts.entropy,
-                states: Arc::new(parts.states),
+                states: parts.states,
                 alarms: Arc::default(),
                 park_after: parts.park_after,
                 codes: parts.codes,
@@ -116,6 +118,9 @@ impl Engine {
             }
         });
         committer.map_err(StartFault::Thread)?;
+        if let Some(note) = parts.note {
+            engine.committer.submit_beside_the_first(note);
+        }
         if let Err(error) = engine.recover() {
             // Its thread would hold the store for ever.
             engine.close();
@@ -168,11 +173,11 @@ impl Engine {
     }
 
     /// A new instance begins, from memory.
-    pub(crate) fn begin(self: &Arc<Self>, record: InstanceRecord, started: Event) {
+    pub(crate) fn begin(self: &Arc<Self>, record: InstanceRecord, journal: Vec<Event>) {
         let number = record.number;
         let loaded = Loaded {
             record,
-            journal: vec![started],
+            journal,
             signals: Vec::new(),
             batches: 1,
         };
@@ -274,11 +279,7 @@ impl Engine {
         let loaded = self.store.load(instance).map_err(|error| error.to_string())?;
         let Some(stored) = loaded else { return Ok(None) };
         let batches = stored.batches.len() as u64;
-        let mut journal = Vec::new();
-        for (place, batch) in stored.batches.iter().enumerate() {
-            let events = decode_batch(batch).map_err(|reason| format!("journal batch {place}: {reason}"))?;
-            journal.extend(events);
-        }
+        let journal = instance::read_journal(&stored.batches)?;
         lock(&self.unreadable).remove(&instance);
         Ok(Some(Loaded {
             record: stored.record,

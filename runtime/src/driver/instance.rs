@@ -13,7 +13,7 @@
 mod begin;
 mod commit;
 
-pub(super) use begin::{Origin, run};
+pub(super) use begin::{Origin, read_journal, run};
 
 use super::code::Run;
 use super::engine::{Engine, Outcome};
@@ -132,7 +132,10 @@ impl Task {
             signals,
             batches,
         } = loaded;
-        let machine = Machine::new(journal, signals, record.signals)?;
+        let mut machine = Machine::new(journal, signals, record.signals)?;
+        if may_have_run(record.status, batches) {
+            machine.bodies_may_have_run();
+        }
         let (types, version) = (Arc::downgrade(&engine), record.version);
         let on_wait: OnWait = Box::new(move |name, signal_type, check| {
             if let Some(engine) = types.upgrade() {
@@ -447,6 +450,24 @@ impl Task {
             self.engine.wake_stored(self.live.number, &[]);
         }
         Poll::Ready(())
+    }
+}
+
+/// Whether bodies may have been running, of which the journal does not tell, when the last process ended. An instance of
+/// which nothing but its start is recorded is taken for one that has not begun.
+pub(super) fn may_have_run(status: Status, batches: u64) -> bool {
+    match status {
+        Status::Running => true,
+        // Not rewritten to `Running`, respectively written over it.
+        Status::Queued | Status::WaitingForCode => batches > 1,
+        // A fault keeps what a poll reached from beginning.
+        Status::Quarantined
+        | Status::Waiting
+        | Status::Paused
+        | Status::Completed
+        | Status::Failed
+        | Status::Cancelled
+        | Status::Terminated => false,
     }
 }
 

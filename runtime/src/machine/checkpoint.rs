@@ -35,6 +35,8 @@ pub(super) enum OpenState {
         deadline: Option<Timestamp>,
         check: SignalCheck,
     },
+    /// Of a checkpoint that the code has no more: passes what the journal has of it.
+    Removed,
     /// The answer is there; the checkpoint is about to take it.
     Answered(Delivery),
 }
@@ -88,6 +90,8 @@ pub(crate) enum Delivery {
     SleepEnded,
     Signal(Payload),
     Elapsed,
+    /// Of a checkpoint that is gone, and of which nothing counts.
+    Passed,
 }
 
 /// What a step's future must do.
@@ -231,7 +235,8 @@ impl Machine {
         };
         match state {
             OpenState::Answered(_) => {}
-            OpenState::Step { .. } | OpenState::Sleep { .. } | OpenState::Wait { .. } => {
+            OpenState::Removed if self.changes.forget(open) => {}
+            OpenState::Step { .. } | OpenState::Sleep { .. } | OpenState::Wait { .. } | OpenState::Removed => {
                 let command = EventKind::Dropped {
                     checkpoint: path.clone(),
                     kind,
@@ -248,7 +253,8 @@ impl Machine {
                 ..
             }) => StepView::Run(*attempt),
             Some(OpenState::Answered(_)) => StepView::Answered,
-            Some(OpenState::Step { .. } | OpenState::Sleep { .. } | OpenState::Wait { .. }) | None => StepView::Wait,
+            Some(OpenState::Step { .. } | OpenState::Sleep { .. } | OpenState::Wait { .. } | OpenState::Removed)
+            | None => StepView::Wait,
         }
     }
 
@@ -257,9 +263,10 @@ impl Machine {
         match self.open.get(&open).map(|open| &open.state) {
             Some(OpenState::Answered(_)) => match self.open.remove(&open)?.state {
                 OpenState::Answered(delivery) => Some(delivery),
-                OpenState::Step { .. } | OpenState::Sleep { .. } | OpenState::Wait { .. } => None,
+                OpenState::Step { .. } | OpenState::Sleep { .. } | OpenState::Wait { .. } | OpenState::Removed => None,
             },
-            Some(OpenState::Step { .. } | OpenState::Sleep { .. } | OpenState::Wait { .. }) | None => None,
+            Some(OpenState::Step { .. } | OpenState::Sleep { .. } | OpenState::Wait { .. } | OpenState::Removed)
+            | None => None,
         }
     }
 
@@ -304,7 +311,7 @@ impl Machine {
                         deadline: *deadline,
                     });
                 }
-                OpenState::Answered(_) => {}
+                OpenState::Removed | OpenState::Answered(_) => {}
             }
         }
         activity
@@ -320,7 +327,7 @@ impl Machine {
         self.signals.revision()
     }
 
-    fn insert(&mut self, kind: CheckpointKind, path: Path, location: Location, state: OpenState) -> OpenNo {
+    pub(super) fn insert(&mut self, kind: CheckpointKind, path: Path, location: Location, state: OpenState) -> OpenNo {
         let open = OpenNo(self.next_open);
         self.next_open += 1;
         self.by_path.insert((kind, path.clone()), open);
@@ -353,7 +360,7 @@ impl Machine {
                 }
                 self.signals.close_wait(name, open);
             }
-            OpenState::Answered(_) => {}
+            OpenState::Removed | OpenState::Answered(_) => {}
         }
         Some(closed)
     }

@@ -48,9 +48,9 @@ impl Fault {
         ))
     }
 
-    fn divergence(recorded: &str, attempted: &str) -> Self {
+    fn divergence(recorded: &str, attempted: &str, remedy: &str) -> Self {
         let message = format!(
-            "the code no longer matches the journal\n  recorded:  {recorded}\n  attempted: {attempted}\nno body ran; put the old code back, or give the change a new version"
+            "the code no longer matches the journal\n  recorded:  {recorded}\n  attempted: {attempted}\nno body ran; {remedy}"
         );
         Self {
             kind: FaultKind::Divergence,
@@ -60,7 +60,7 @@ impl Fault {
 
     /// The journal goes on with `kind`, and the code is at none of its checkpoints.
     pub(super) fn unclaimed(place: usize, kind: &EventKind, open: &BTreeMap<OpenNo, Open>) -> Self {
-        Self::divergence(&recorded(place, kind), &attempted(open))
+        Self::divergence(&recorded(place, kind), &attempted(open), &remedy(kind))
     }
 
     /// The code did something by itself that the journal does not know at this place.
@@ -68,11 +68,20 @@ impl Fault {
         let recorded = next.map_or("nothing more".to_owned(), |(place, event)| {
             recorded(*place, &event.kind)
         });
-        Self::divergence(&recorded, &format!("{command}, at {location}"))
+        Self::divergence(&recorded, &format!("{command}, at {location}"), &remedy(command))
+    }
+
+    /// The code did something by itself where the journal has a change that it does not know.
+    pub(super) fn unknown_change(place: usize, change: &EventKind, command: &EventKind, location: Location) -> Self {
+        Self::divergence(
+            &recorded(place, change),
+            &format!("{command}, at {location}"),
+            &remedy(change),
+        )
     }
 
     pub(super) fn returned_early(place: usize, kind: &EventKind) -> Self {
-        Self::divergence(&recorded(place, kind), "the workflow returned")
+        Self::divergence(&recorded(place, kind), "the workflow returned", &remedy(kind))
     }
 }
 
@@ -86,9 +95,21 @@ fn recorded(place: usize, kind: &EventKind) -> String {
     format!("event {place}: {kind}")
 }
 
+/// What whoever changed the code can do. `kind` is what the code and the journal disagree about.
+fn remedy(kind: &EventKind) -> String {
+    if let EventKind::Patched { id } = kind {
+        format!(
+            "this instance runs the code after the change `{id}`: keep `patched!({id:?})`; or, where the code before the change is gone, write `retired!({id:?})` in the place of the first; or give this code a new version"
+        )
+    } else {
+        "put the old code back, or keep it for instances in flight: with `patched!`, `removed!`, or a new version"
+            .to_owned()
+    }
+}
+
 fn attempted(open: &BTreeMap<OpenNo, Open>) -> String {
     let reached = open.values().rev().filter(|open| match &open.state {
-        OpenState::Step { .. } | OpenState::Sleep { .. } | OpenState::Wait { .. } => true,
+        OpenState::Step { .. } | OpenState::Sleep { .. } | OpenState::Wait { .. } | OpenState::Removed => true,
         OpenState::Answered(_) => false,
     });
     let mut listed: Vec<String> = reached

@@ -84,6 +84,10 @@ pub(crate) enum EventKind {
     Failed { failure: Failure },
     /// 17. The end: cancelled.
     Cancelled { reason: String },
+    /// 18. The instance runs the code after this change.
+    Patched { id: String },
+    /// 19. Always the second event: the engine behaviour that the instance was started with. If it is not there, the first.
+    Behaviour { number: u32 },
 }
 
 /// What a checkpoint waits for. Two checkpoints of different kinds never stand in for each other.
@@ -132,7 +136,35 @@ impl EventKind {
             | EventKind::CancelRequested { .. }
             | EventKind::Completed { .. }
             | EventKind::Failed { .. }
-            | EventKind::Cancelled { .. } => None,
+            | EventKind::Cancelled { .. }
+            | EventKind::Patched { .. }
+            | EventKind::Behaviour { .. } => None,
+        }
+    }
+
+    /// Whether a checkpoint has its answer by this event.
+    pub(super) fn ends_checkpoint(&self) -> bool {
+        match self {
+            EventKind::StepSucceeded { .. }
+            | EventKind::StepFailed { .. }
+            | EventKind::SleepEnded { .. }
+            | EventKind::SignalReceived { .. }
+            | EventKind::WaitElapsed { .. } => true,
+            EventKind::Started { .. }
+            | EventKind::AttemptFailed { .. }
+            | EventKind::AttemptStarted { .. }
+            | EventKind::AttemptInterrupted { .. }
+            | EventKind::Dropped { .. }
+            | EventKind::SleepBegan { .. }
+            | EventKind::WaitBegan { .. }
+            | EventKind::SignalSetAside { .. }
+            | EventKind::Drawn { .. }
+            | EventKind::CancelRequested { .. }
+            | EventKind::Completed { .. }
+            | EventKind::Failed { .. }
+            | EventKind::Cancelled { .. }
+            | EventKind::Patched { .. }
+            | EventKind::Behaviour { .. } => false,
         }
     }
 }
@@ -194,6 +226,8 @@ impl fmt::Display for EventKind {
             EventKind::Completed { output } => write!(f, "completed with {output:?}"),
             EventKind::Failed { failure } => write!(f, "failed: {failure}"),
             EventKind::Cancelled { reason } => write!(f, "cancelled: {reason}"),
+            EventKind::Patched { id } => write!(f, "change `{id}` applies from here on"),
+            EventKind::Behaviour { number } => write!(f, "runs with engine behaviour {number}"),
         }
     }
 }
@@ -339,6 +373,8 @@ mod tests {
             "010510016d0000000000"
         );
         assert_eq!(hex(EventKind::Cancelled { reason: "r".into() }), "0105110172");
+        assert_eq!(hex(EventKind::Patched { id: "c".into() }), "0105120163");
+        assert_eq!(hex(EventKind::Behaviour { number: 2 }), "01051302");
     }
 
     #[test]

@@ -212,6 +212,7 @@ impl Machine {
                 phase: Phase::Gated { .. } | Phase::Announced { .. },
                 ..
             }
+            | OpenState::Removed
             | OpenState::Answered(_) => Next::Quiet,
         }
     }

@@ -19,6 +19,7 @@
 //! The only attempt of a step that runs at most once is announced in a commit of its own before it begins, so that one
 //! which never began is not called interrupted.
 
+mod change;
 mod checkpoint;
 mod divergence;
 mod event;
@@ -35,24 +36,33 @@ mod tests;
 pub use checkpoint::WaitingFor;
 pub(crate) use checkpoint::{Activity, Delivery, OpenNo, SignalCheck, StepOutcome, StepRules, StepView};
 pub(crate) use divergence::{Fault, FaultKind};
-pub(crate) use event::{Event, EventKind, decode_batch, encode_batch};
+pub(crate) use event::{CheckpointKind, Event, EventKind, decode_batch, encode_batch};
 pub(crate) use path::{Location, Path, ScopeNames};
 pub use retry::Retry;
 pub(crate) use waiting::waiting_for;
 
+use crate::payload::Payload;
 use crate::store::StoredSignal;
 use crate::time::Timestamp;
+use change::Changes;
 use checkpoint::Open;
-use event::CheckpointKind;
 use replay::CommandKey;
 use signals::Signals;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// What this engine does, as a number that every instance keeps from its start on.
+///
+/// A fix that would make an old history replay otherwise raises it, and asks [`Machine::behaviour`] whether the instance
+/// is old enough to be treated as before.
+const BEHAVIOUR: u32 = 1;
 
 /// The state of one instance between two events.
 pub(crate) struct Machine {
     /// The instant of the event that was delivered last: what `now!()` reads, and what durations count from.
     now: Timestamp,
     seed: [u8; 16],
+    /// What the engine did when the instance was started, see [`BEHAVIOUR`].
+    behaviour: u32,
     /// Recorded events that are not delivered yet, with their places in the journal.
     replay: VecDeque<(usize, Event)>,
     /// Commands that the segment under way has recorded and the code has not claimed yet.
@@ -73,6 +83,7 @@ pub(crate) struct Machine {
     sealed: BTreeSet<OpenNo>,
     batch: Vec<Event>,
     consumed_signals: Vec<u64>,
+    changes: Changes,
     fault: Option<Fault>,
 }
 
@@ -106,10 +117,16 @@ impl Machine {
         else {
             return Err(Fault::bad_data("the journal does not begin with a start"));
         };
+        let (now, seed) = (*at, *seed);
+        let behaviour = behaviour_of(&journal)?;
+        let is_written_down =
+            |(place, event): &(usize, Event)| *place == 1 && matches!(event.kind, EventKind::Behaviour { .. });
+        let events = journal.into_iter().enumerate().skip(1);
         let mut machine = Self {
-            now: *at,
-            seed: *seed,
-            replay: journal.into_iter().enumerate().skip(1).collect(),
+            now,
+            seed,
+            behaviour,
+            replay: events.filter(|event| !is_written_down(event)).collect(),
             expected: BTreeMap::new(),
             replaying: false,
             open: BTreeMap::new(),
@@ -123,6 +140,7 @@ impl Machine {
             sealed: BTreeSet::new(),
             batch: Vec::new(),
             consumed_signals: Vec::new(),
+            changes: Changes::default(),
             fault: None,
         };
         machine.replaying = !machine.replay.is_empty();
@@ -138,13 +156,19 @@ impl Machine {
         &self.seed
     }
 
+    /// The [`BEHAVIOUR`] that the instance was started with.
+    #[cfg_attr(not(test), expect(dead_code, reason = "asked by the first fix that needs it"))]
+    pub(crate) fn behaviour(&self) -> u32 {
+        self.behaviour
+    }
+
     pub(crate) fn is_replaying(&self) -> bool {
         self.replaying
     }
 
     /// Whether the journal is used up, and the code repeated all of it.
     pub(crate) fn is_replayed(&self) -> bool {
-        self.replay.is_empty() && self.expected.is_empty()
+        self.replay.is_empty() && self.expected.is_empty() && !self.changes.is_passing()
     }
 
     /// Why the instance must stop, once there is a reason. It never goes away.
@@ -162,10 +186,14 @@ impl Machine {
         if self.fault.is_some() {
             return Next::Idle;
         }
+        if let Some(next) = self.pass_removed() {
+            return next;
+        }
         if !self.is_replayed() {
             return self.next_recorded();
         }
         self.replaying = false;
+        self.changes.replay_is_over();
         self.next_live(now, chance)
     }
 
@@ -247,4 +275,31 @@ impl Machine {
         self.now = self.now.max(now);
         self.append(self.now, kind);
     }
+}
+
+/// The first events of a new instance.
+pub(crate) fn start(at: Timestamp, input: Payload, seed: [u8; 16]) -> Vec<Event> {
+    start_with(BEHAVIOUR, at, input, seed)
+}
+
+fn start_with(behaviour: u32, at: Timestamp, input: Payload, seed: [u8; 16]) -> Vec<Event> {
+    let started = EventKind::Started { input, seed };
+    // The first behaviour goes without saying, so that a journal has one event less.
+    let number = (behaviour != 1).then_some(EventKind::Behaviour { number: behaviour });
+    let kinds = std::iter::once(started).chain(number);
+    kinds.map(|kind| Event { at, kind }).collect()
+}
+
+/// The behaviour that a journal was begun with; an error if this engine does not know it.
+fn behaviour_of(journal: &[Event]) -> Result<u32, Fault> {
+    let number = match journal.get(1).map(|event| &event.kind) {
+        Some(EventKind::Behaviour { number }) => *number,
+        Some(_) | None => 1,
+    };
+    if number > BEHAVIOUR {
+        return Err(Fault::bad_data(format!(
+            "it was written by a newer Steadfast, with engine behaviour {number}, and this one knows {BEHAVIOUR} at most; run it with that version or a later one"
+        )));
+    }
+    Ok(number)
 }

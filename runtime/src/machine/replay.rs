@@ -15,6 +15,7 @@ pub(super) enum CommandKey {
     Wait(Path),
     Draw(Path),
     Drop(CheckpointKind, Path),
+    Change(String),
 }
 
 impl CommandKey {
@@ -26,6 +27,7 @@ impl CommandKey {
             EventKind::WaitBegan { wait, .. } => Some(CommandKey::Wait(wait.clone())),
             EventKind::Drawn { path, .. } => Some(CommandKey::Draw(path.clone())),
             EventKind::Dropped { checkpoint, kind } => Some(CommandKey::Drop(*kind, checkpoint.clone())),
+            EventKind::Patched { id } => Some(CommandKey::Change(id.clone())),
             EventKind::Started { .. }
             | EventKind::StepSucceeded { .. }
             | EventKind::StepFailed { .. }
@@ -39,7 +41,8 @@ impl CommandKey {
             | EventKind::CancelRequested { .. }
             | EventKind::Completed { .. }
             | EventKind::Failed { .. }
-            | EventKind::Cancelled { .. } => None,
+            | EventKind::Cancelled { .. }
+            | EventKind::Behaviour { .. } => None,
         }
     }
 }
@@ -49,7 +52,10 @@ impl Machine {
     pub(super) fn lay_out_segment(&mut self) {
         while let Some((_, Event { kind, .. })) = self.replay.front() {
             let Some(key) = CommandKey::of(kind) else { break };
-            if let Some((place, event)) = self.replay.pop_front() {
+            let is_passed_over = self.is_passed_over(kind);
+            if let Some((place, event)) = self.replay.pop_front()
+                && !is_passed_over
+            {
                 self.expected.insert(key, (place, event.kind));
             }
         }
@@ -62,6 +68,11 @@ impl Machine {
         }
         if self.replay.is_empty() {
             self.append(self.now, command);
+        } else if self.changes.has_just_passed() {
+            return self.late_command(&key, command);
+        } else if let Some((place, change)) = self.unclaimed_change() {
+            // The code goes another way because it does not know the change.
+            self.set_fault(Fault::unknown_change(place, change, &command, location));
         } else {
             self.set_fault(Fault::unrecorded_command(&command, location, self.replay.front()));
         }
@@ -69,14 +80,15 @@ impl Machine {
     }
 
     pub(super) fn next_recorded(&mut self) -> Next {
-        if let Some((place, kind)) = self.expected.values().next() {
-            self.set_fault(Fault::unclaimed(*place, kind, &self.open));
+        if let Some((place, kind)) = self.first_unclaimed() {
+            self.set_fault(Fault::unclaimed(place, kind, &self.open));
             return Next::Idle;
         }
         let Some((place, event)) = self.replay.pop_front() else {
             return Next::Idle;
         };
         self.now = event.at;
+        self.changes.something_is_delivered();
         self.lay_out_segment();
         match event.kind.checkpoint() {
             None => {
@@ -94,6 +106,9 @@ impl Machine {
     }
 
     fn apply_recorded(&mut self, open: OpenNo, kind: EventKind) -> Next {
+        if self.is_passed_over(&kind) {
+            return Next::Quiet;
+        }
         let delivery = match kind {
             EventKind::StepSucceeded { result, .. } => Delivery::Step(Ok(result)),
             EventKind::StepFailed { step, attempt, failure } => Delivery::Step(Err(StepError {
@@ -130,10 +145,18 @@ impl Machine {
             | EventKind::CancelRequested { .. }
             | EventKind::Completed { .. }
             | EventKind::Failed { .. }
-            | EventKind::Cancelled { .. } => return Next::Quiet,
+            | EventKind::Cancelled { .. }
+            | EventKind::Patched { .. }
+            | EventKind::Behaviour { .. } => return Next::Quiet,
         };
         self.answer(open, delivery);
         Next::Deliver(open)
+    }
+
+    /// The first command of the segment under way that the code has not repeated.
+    fn first_unclaimed(&self) -> Option<(usize, &EventKind)> {
+        let unclaimed = self.expected.values().map(|(place, kind)| (*place, kind));
+        unclaimed.min_by_key(|(place, _)| *place)
     }
 
     pub(super) fn back_off(&mut self, open: OpenNo, attempt: u32, due: Timestamp) {
@@ -205,7 +228,11 @@ impl Machine {
         match self.open.get(&open).map(|open| &open.state) {
             Some(OpenState::Step { rules, .. }) if rules.at_most_once => Phase::Announced { attempt },
             Some(
-                OpenState::Step { .. } | OpenState::Sleep { .. } | OpenState::Wait { .. } | OpenState::Answered(_),
+                OpenState::Step { .. }
+                | OpenState::Sleep { .. }
+                | OpenState::Wait { .. }
+                | OpenState::Removed
+                | OpenState::Answered(_),
             )
             | None => Phase::Gated { attempt },
         }
@@ -213,7 +240,7 @@ impl Machine {
 
     /// The workflow returned. An error when the journal knows more than the code did.
     pub(crate) fn finish(&mut self, now: Timestamp, end: EventKind) {
-        let left_over = self.expected.values().map(|(place, kind)| (*place, kind)).next();
+        let left_over = self.first_unclaimed();
         let left_over = left_over.or(self.replay.front().map(|(place, event)| (*place, &event.kind)));
         if let Some((place, kind)) = left_over {
             self.set_fault(Fault::returned_early(place, kind));

@@ -10,11 +10,11 @@ use crate::time::{Timestamp, secs};
 use std::panic::Location;
 use std::time::Duration;
 
-fn at(seconds: u64) -> Timestamp {
+pub(super) fn at(seconds: u64) -> Timestamp {
     Timestamp::EPOCH + secs(seconds)
 }
 
-fn journal(events: Vec<EventKind>) -> Vec<Event> {
+pub(super) fn journal(events: Vec<EventKind>) -> Vec<Event> {
     let started = EventKind::Started {
         input: Payload::default(),
         seed: [7; 16],
@@ -28,11 +28,11 @@ fn journal(events: Vec<EventKind>) -> Vec<Event> {
         .collect()
 }
 
-fn given(events: Vec<EventKind>) -> Machine {
+pub(super) fn given(events: Vec<EventKind>) -> Machine {
     Machine::new(journal(events), Vec::new(), 0).expect("the journal begins with a start")
 }
 
-fn step(machine: &mut Machine, path: &str) -> OpenNo {
+pub(super) fn step(machine: &mut Machine, path: &str) -> OpenNo {
     step_with(machine, path, Retry::fixed(secs(10)).max_attempts(2), None, false)
 }
 
@@ -48,7 +48,7 @@ fn step_with(machine: &mut Machine, path: &str, retry: Retry, timeout: Option<Du
     )
 }
 
-fn succeeded(path: &str) -> EventKind {
+pub(super) fn succeeded(path: &str) -> EventKind {
     EventKind::StepSucceeded {
         step: path.into(),
         attempt: 1,
@@ -63,11 +63,11 @@ fn failure() -> StepOutcome {
     }
 }
 
-fn committed(machine: &mut Machine) -> Vec<EventKind> {
+pub(super) fn committed(machine: &mut Machine) -> Vec<EventKind> {
     machine.seal().events.into_iter().map(|event| event.kind).collect()
 }
 
-fn signal(sequence: u64, name: &str, byte: u8) -> StoredSignal {
+pub(super) fn signal(sequence: u64, name: &str, byte: u8) -> StoredSignal {
     StoredSignal {
         sequence,
         name: name.to_owned(),
@@ -76,7 +76,7 @@ fn signal(sequence: u64, name: &str, byte: u8) -> StoredSignal {
     }
 }
 
-fn any(_: &[u8]) -> Result<(), String> {
+pub(super) fn any(_: &[u8]) -> Result<(), String> {
     Ok(())
 }
 

@@ -3,10 +3,16 @@
 use super::checkpoint::WaitingFor;
 use super::event::{CheckpointKind, Event, EventKind};
 use super::path::Path;
+use crate::time::Timestamp;
 use std::collections::BTreeMap;
 
-/// `awaited_signals` has one entry for each open wait, with or without a deadline.
-pub(crate) fn waiting_for(journal: &[Event], awaited_signals: &[String]) -> Vec<WaitingFor> {
+/// `awaited_signals` has one entry for each open wait, with or without a deadline. `wake_at` is the earliest instant that
+/// something is due at: what would be due before is of checkpoints that the code has no more.
+pub(crate) fn waiting_for(
+    journal: &[Event],
+    awaited_signals: &[String],
+    wake_at: Option<Timestamp>,
+) -> Vec<WaitingFor> {
     let mut open: BTreeMap<(CheckpointKind, &Path), WaitingFor> = BTreeMap::new();
     for event in journal {
         let Some(checkpoint) = event.kind.checkpoint() else {
@@ -18,7 +24,8 @@ pub(crate) fn waiting_for(journal: &[Event], awaited_signals: &[String]) -> Vec<
             After::AsBefore => {}
         }
     }
-    let mut waiting: Vec<WaitingFor> = open.into_values().collect();
+    let is_there = |wait: &WaitingFor| wake_at.is_some_and(|wake_at| due(wait).is_none_or(|due| due >= wake_at));
+    let mut waiting: Vec<WaitingFor> = open.into_values().filter(is_there).collect();
     let mut with_deadline: Vec<String> = waiting
         .iter()
         .filter_map(|wait| match wait {
@@ -39,6 +46,14 @@ pub(crate) fn waiting_for(journal: &[Event], awaited_signals: &[String]) -> Vec<
         }
     }
     waiting
+}
+
+fn due(wait: &WaitingFor) -> Option<Timestamp> {
+    match wait {
+        WaitingFor::Sleep { until, .. } => Some(*until),
+        WaitingFor::Signal { deadline, .. } => *deadline,
+        WaitingFor::Retry { at, .. } => Some(*at),
+    }
 }
 
 /// What an event says about its checkpoint.
@@ -82,6 +97,8 @@ fn wait_after(event: &EventKind) -> After {
         | EventKind::CancelRequested { .. }
         | EventKind::Completed { .. }
         | EventKind::Failed { .. }
-        | EventKind::Cancelled { .. } => After::Moves,
+        | EventKind::Cancelled { .. }
+        | EventKind::Patched { .. }
+        | EventKind::Behaviour { .. } => After::Moves,
     }
 }

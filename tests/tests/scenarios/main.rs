@@ -2,6 +2,7 @@
 //! when a test says so; dropping a runtime and opening the next is a restart.
 
 mod cancelling;
+mod changing;
 mod clock;
 mod commits;
 mod divergence;
@@ -10,6 +11,7 @@ mod edges;
 mod failures;
 mod fan_out;
 mod lifecycle;
+mod opening;
 mod retries;
 mod scale;
 mod shapes;

@@ -32,12 +32,67 @@ impl<T: Copy + Into<u32> + Sync> Ledger<'_, T> {
     }
 }
 
+/// A module of its own, which imports nothing.
+pub mod nested {
+    /// Helpers, blocks and timed signals by their full paths.
+    #[sf::workflow(name = "deep")]
+    pub async fn inner(orders: Vec<u32>, (low, high): (u32, u32), limit: &u32) -> Result<u32, sf::BoxError> {
+        let sum = deeper::sum(&orders, |order| (low..=high).contains(order)).await?;
+        let () = match sf::signal!("go").timeout(sf::hours(1)).key(1).await {
+            Ok(()) | Err(sf::Elapsed) => {}
+        };
+        let block = async { sf::step!("limit", |attempt| { Ok(*limit + attempt.number()) }).await };
+        let (a, b) = sf::try_join!(block, async { Ok(sum) }).await?;
+        Ok(a + b)
+    }
+
+    mod deeper {
+        #[sf::durable]
+        pub(super) async fn sum<F>(numbers: &[u32], wanted: F) -> Result<u32, sf::StepError>
+        where
+            F: Fn(&u32) -> bool + Sync,
+        {
+            sf::step!("sum", async {
+                let sum: u32 = numbers.iter().filter(|number| wanted(number)).sum();
+                Ok::<_, sf::BoxError>(sum)
+            })
+            .retry(sf::Retry::none())
+            .await
+        }
+    }
+}
+
+macro_rules! counting_workflow {
+    ($name:ident, $step:literal, $count:expr) => {
+        /// Written by a macro.
+        #[workflow]
+        pub async fn $name(numbers: Vec<u32>) -> Result<usize, BoxError> {
+            let count = step!($step, { Ok(numbers.len()) }).key($count).await?;
+            helper_of_macros(count + $count).await
+        }
+    };
+}
+
+counting_workflow!(count_once, "count", 1);
+counting_workflow!(count_twice, "count", 2);
+
+/// What they call.
+#[durable]
+async fn helper_of_macros(count: usize) -> Result<usize, BoxError> {
+    sleep!("a while", secs(1)).await;
+    Ok(count)
+}
+
 #[cfg(test)]
 mod tests {
     use sf::Workflow;
 
     #[test]
     fn a_renamed_crate_of_the_older_edition_has_workflows() {
-        assert_eq!(super::renamed::NAME, "renamed");
+        assert_eq!((super::renamed::NAME, super::nested::inner::NAME), ("renamed", "deep"));
+        assert_eq!(
+            (super::count_once::NAME, super::count_twice::NAME),
+            ("count_once", "count_twice")
+        );
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use syn::{Block, Expr, ExprClosure, Lit, LitStr, Macro};
 
+use crate::check::collections::Collections;
 use crate::check::step_body;
 use crate::code::checkpoint::{Checkpoint, JOIN_MAX, Kind, RACE_BRANCHES};
 use crate::code::walk::{Observer, walk};
@@ -15,9 +16,10 @@ use crate::names::Names;
 /// Names are stored with every event.
 const NAME_MAX: usize = 256;
 
-pub fn check(block: &Block, names: &Names, diagnostics: &mut Diagnostics) {
+pub fn check(block: &Block, names: &Names, collections: &Collections, diagnostics: &mut Diagnostics) {
     let mut checks = Checks {
         diagnostics,
+        collections,
         names: BTreeSet::new(),
     };
     walk(block, names, &mut checks);
@@ -25,6 +27,7 @@ pub fn check(block: &Block, names: &Names, diagnostics: &mut Diagnostics) {
 
 struct Checks<'d> {
     diagnostics: &'d mut Diagnostics,
+    collections: &'d Collections,
     /// Names of steps and sleeps so far. Signals may repeat: waiting again for the same signal takes the next one.
     names: BTreeSet<(Kind, String)>,
 }
@@ -45,7 +48,7 @@ impl Observer for Checks<'_> {
             Err(error) => self.malformed(kind, mac, error),
             Ok(Checkpoint::Step { name, body }) => {
                 self.unique_name(kind, name);
-                step_body::check(body, self.diagnostics);
+                step_body::check(body, self.collections, self.diagnostics);
             }
             Ok(Checkpoint::Sleep { name, deadline: _ }) => self.unique_name(kind, name),
             Ok(Checkpoint::Signal { name }) => {
@@ -53,6 +56,12 @@ impl Observer for Checks<'_> {
             }
             Ok(Checkpoint::Group { kind, branches }) => self.width(*kind, mac, branches.len()),
             Ok(Checkpoint::Recorded { .. }) => {}
+            // One change may show in several places.
+            Ok(Checkpoint::Change { kind: _, id }) => self.change_id(id),
+            Ok(Checkpoint::Removed { of: Kind::Signal, name }) => {
+                self.name(Kind::Signal, name);
+            }
+            Ok(Checkpoint::Removed { of, name }) => self.unique_name(*of, name),
         }
     }
 }
@@ -78,6 +87,14 @@ impl Checks<'_> {
                 "it takes nothing or a range",
                 "write `random!(1..=6)` for a number in a range",
             ),
+            Kind::Patched | Kind::Retired => (
+                "a change has a name of its own, by which the journal remembers it",
+                "give only that name",
+            ),
+            Kind::Removed => (
+                "it stands for one checkpoint, told by what it was and by its name",
+                "give only the name for a step; write `sleep` or `signal` before it for the others",
+            ),
         };
         // Where syn stopped; at the macro's name if it wanted more than there is.
         let values = [kind.name(), kind.usage(), reason, remedy];
@@ -99,6 +116,15 @@ impl Checks<'_> {
             let values = [kind.name(), &literal.token().to_string(), in_a_loop];
             self.diagnostics.at(&literal, &message::NAME_REPEATED, &values);
         }
+    }
+
+    fn change_id(&mut self, id: &Expr) {
+        let Some(literal) = string_literal(id) else {
+            let values = ["change", "write it out here"];
+            self.diagnostics.at(id, &message::NAME_NOT_LITERAL, &values);
+            return;
+        };
+        check_name(&literal, "change", self.diagnostics);
     }
 
     /// The name if it is a good one.

@@ -8,11 +8,12 @@ use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{BinOp, Expr, ExprAsync, ExprAwait, ExprClosure, Ident, Item, PatIdent, parse_quote_spanned};
 
+use crate::check::collections::Collections;
 use crate::code::checkpoint::Body;
 use crate::diagnostics::Diagnostics;
 use crate::message;
 
-pub fn check(body: &Body, diagnostics: &mut Diagnostics) {
+pub fn check(body: &Body, collections: &Collections, diagnostics: &mut Diagnostics) {
     match body {
         Body::Closure(closure) if closure.inputs.len() != 1 => {
             diagnostics.at(&closure.or1_token, &message::STEP_CLOSURE, &[]);
@@ -20,8 +21,8 @@ pub fn check(body: &Body, diagnostics: &mut Diagnostics) {
         Body::Future(future) => BareAwaits { diagnostics }.visit_expr(future),
         Body::Closure(_) | Body::Block(_) => {}
     }
-    let bound = Bound::by(body);
-    body.visit(&mut Assigned { bound, diagnostics });
+    let bound = Bound::by(body, collections);
+    body.visit(&mut Changed { bound, diagnostics });
 }
 
 /// An `.await` in `step!("name", f(x.await))`, which only the compiler would see otherwise, in its own words.
@@ -42,12 +43,12 @@ impl<'ast> Visit<'ast> for BareAwaits<'_> {
 }
 
 /// The names that the body binds anywhere: more than are in scope, so that no assignment to its own is reported.
-#[derive(Default)]
-struct Bound {
+struct Bound<'c> {
     names: BTreeSet<Ident>,
+    collections: &'c Collections,
 }
 
-impl<'ast> Visit<'ast> for Bound {
+impl<'ast> Visit<'ast> for Bound<'_> {
     fn visit_pat_ident(&mut self, name: &'ast PatIdent) {
         self.names.insert(name.ident.clone());
         visit::visit_pat_ident(self, name);
@@ -56,9 +57,12 @@ impl<'ast> Visit<'ast> for Bound {
     fn visit_item(&mut self, _: &'ast Item) {}
 }
 
-impl Bound {
-    fn by(body: &Body) -> Self {
-        let mut bound = Self::default();
+impl<'c> Bound<'c> {
+    fn by(body: &Body, collections: &'c Collections) -> Self {
+        let mut bound = Self {
+            names: BTreeSet::new(),
+            collections,
+        };
         body.visit(&mut bound);
         bound
     }
@@ -71,6 +75,16 @@ impl Bound {
             _ => return None,
         };
         root(target).filter(|name| !self.names.contains(name))
+    }
+
+    /// The variable of the workflow that this expression borrows mutably: `&mut variable`, `variable.push(…)`.
+    fn borrowed<'e>(&self, expression: &'e Expr) -> Option<&'e Ident> {
+        let borrowed = match expression {
+            Expr::Reference(reference) if reference.mutability.is_some() => root(&reference.expr),
+            Expr::MethodCall(call) => self.collections.changed(call),
+            _ => None,
+        };
+        borrowed.filter(|name| !self.names.contains(name))
     }
 }
 
@@ -106,16 +120,18 @@ fn is_assignment(operator: &BinOp) -> bool {
     )
 }
 
-/// Reports assignments to variables that the body does not bind itself.
-struct Assigned<'d> {
-    bound: Bound,
+/// Reports assignments to variables that the body does not bind itself, and mutable borrows of them.
+struct Changed<'d> {
+    bound: Bound<'d>,
     diagnostics: &'d mut Diagnostics,
 }
 
-impl<'ast> Visit<'ast> for Assigned<'_> {
+impl<'ast> Visit<'ast> for Changed<'_> {
     fn visit_expr(&mut self, expression: &'ast Expr) {
         if let Some(name) = self.bound.assigned(expression) {
             self.diagnostics.at(name, &message::BODY_ASSIGNS, &[&name.to_string()]);
+        } else if let Some(name) = self.bound.borrowed(expression) {
+            self.diagnostics.at(name, &message::BODY_CHANGES, &[&name.to_string()]);
         }
         visit::visit_expr(self, expression);
     }
@@ -133,7 +149,7 @@ fn outermost(value: &Expr) -> &Expr {
 }
 
 /// Takes out of a body what was reported and what the compiler would report as well.
-pub fn without_mistakes(body: &mut Body) {
+pub fn without_mistakes(body: &mut Body, collections: &Collections) {
     if let Body::Future(future) = body {
         let mut ignored = Diagnostics::default();
         BareAwaits {
@@ -149,15 +165,25 @@ pub fn without_mistakes(body: &mut Body) {
             });
         }
     }
-    let bound = Bound::by(body);
-    body.visit_mut(&mut WithoutAssignments { bound });
+    let bound = Bound::by(body, collections);
+    body.visit_mut(&mut WithoutChanges { bound });
 }
 
-struct WithoutAssignments {
-    bound: Bound,
+/// A shared borrow of `place` that has the type of a mutable one, so that the compiler finds nothing more to say.
+fn shared(place: &Expr) -> Expr {
+    Expr::Verbatim(quote!({
+        fn refused<T: ?::core::marker::Sized>(_: &T) -> &mut T {
+            ::core::todo!()
+        }
+        refused(&#place)
+    }))
 }
 
-impl VisitMut for WithoutAssignments {
+struct WithoutChanges<'c> {
+    bound: Bound<'c>,
+}
+
+impl VisitMut for WithoutChanges<'_> {
     fn visit_expr_mut(&mut self, expression: &mut Expr) {
         if self.bound.assigned(expression).is_some() {
             let value: TokenStream = match expression {
@@ -167,6 +193,13 @@ impl VisitMut for WithoutAssignments {
             };
             *expression = Expr::Verbatim(quote!({ let _ = #value; }));
             return;
+        }
+        if self.bound.borrowed(expression).is_some() {
+            match expression {
+                Expr::Reference(reference) => *expression = shared(&reference.expr),
+                Expr::MethodCall(call) => *call.receiver = shared(&call.receiver),
+                _ => {}
+            }
         }
         visit_mut::visit_expr_mut(self, expression);
     }

@@ -23,10 +23,13 @@ pub enum Kind {
     Now,
     Random,
     Uuid,
+    Patched,
+    Retired,
+    Removed,
 }
 
 impl Kind {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Step,
         Self::Sleep,
         Self::Signal,
@@ -36,6 +39,9 @@ impl Kind {
         Self::Now,
         Self::Random,
         Self::Uuid,
+        Self::Patched,
+        Self::Retired,
+        Self::Removed,
     ];
 
     pub fn name(self) -> &'static str {
@@ -49,6 +55,9 @@ impl Kind {
             Self::Now => "now",
             Self::Random => "random",
             Self::Uuid => "uuid",
+            Self::Patched => "patched",
+            Self::Retired => "retired",
+            Self::Removed => "removed",
         }
     }
 
@@ -83,6 +92,9 @@ impl Kind {
             Self::Now => "now!()",
             Self::Random => "random!()` or `random!(low..high)",
             Self::Uuid => "uuid!()",
+            Self::Patched => "patched!(\"change\")",
+            Self::Retired => "retired!(\"change\")",
+            Self::Removed => "removed!(\"step\")`, `removed!(sleep \"name\")` or `removed!(signal \"name\")",
         }
     }
 }
@@ -106,11 +118,34 @@ pub const RACE_BRANCHES: std::ops::RangeInclusive<usize> = 2..=8;
 
 /// A checkpoint macro that was understood.
 pub enum Checkpoint {
-    Step { name: Expr, body: Body },
-    Sleep { name: Expr, deadline: Expr },
-    Signal { name: Expr },
-    Group { kind: Kind, branches: Vec<Expr> },
-    Recorded { kind: Kind, range: Option<Expr> },
+    Step {
+        name: Expr,
+        body: Body,
+    },
+    Sleep {
+        name: Expr,
+        deadline: Expr,
+    },
+    Signal {
+        name: Expr,
+    },
+    Group {
+        kind: Kind,
+        branches: Vec<Expr>,
+    },
+    Recorded {
+        kind: Kind,
+        range: Option<Expr>,
+    },
+    Change {
+        kind: Kind,
+        id: Expr,
+    },
+    /// In the place of a step, a sleep or a wait for a signal.
+    Removed {
+        of: Kind,
+        name: Expr,
+    },
 }
 
 /// What a step runs. It is not workflow code, and stays as the author wrote it.
@@ -135,11 +170,7 @@ impl Checkpoint {
                 })
             }
             Kind::Sleep => named_with(input).map(|(name, deadline)| Self::Sleep { name, deadline }),
-            Kind::Signal => {
-                let name = input.parse()?;
-                input.parse::<Option<Token![,]>>()?;
-                Ok(Self::Signal { name })
-            }
+            Kind::Signal => sole(input).map(|name| Self::Signal { name }),
             Kind::Join | Kind::TryJoin | Kind::Race => {
                 let branches = Punctuated::<Expr, Token![,]>::parse_terminated(input)?;
                 Ok(Self::Group {
@@ -152,6 +183,11 @@ impl Checkpoint {
                 range: Some(input.parse()?),
             }),
             Kind::Now | Kind::Random | Kind::Uuid => Ok(Self::Recorded { kind, range: None }),
+            Kind::Patched | Kind::Retired => sole(input).map(|id| Self::Change { kind, id }),
+            Kind::Removed => {
+                let of = removed_kind(input)?;
+                sole(input).map(|name| Self::Removed { of, name })
+            }
         };
         parse.parse2(tokens)
     }
@@ -168,7 +204,12 @@ impl Checkpoint {
                 branches,
             } => RACE_BRANCHES.contains(&branches.len()),
             Self::Group { branches, .. } => branches.len() <= JOIN_MAX,
-            Self::Step { .. } | Self::Sleep { .. } | Self::Signal { .. } | Self::Recorded { .. } => true,
+            Self::Step { .. }
+            | Self::Sleep { .. }
+            | Self::Signal { .. }
+            | Self::Recorded { .. }
+            | Self::Change { .. }
+            | Self::Removed { .. } => true,
         }
     }
 
@@ -179,12 +220,17 @@ impl Checkpoint {
             Self::Sleep { name, deadline } => vec![name, deadline],
             Self::Group { branches, .. } => branches.iter().collect(),
             Self::Recorded { range, .. } => range.iter().collect(),
+            Self::Change { id: name, .. } | Self::Removed { name, .. } => vec![name],
         }
     }
 
     pub fn name_mut(&mut self) -> Option<&mut Expr> {
         match self {
-            Self::Step { name, .. } | Self::Sleep { name, .. } | Self::Signal { name } => Some(name),
+            Self::Step { name, .. }
+            | Self::Sleep { name, .. }
+            | Self::Signal { name }
+            | Self::Change { id: name, .. }
+            | Self::Removed { name, .. } => Some(name),
             Self::Group { .. } | Self::Recorded { .. } => None,
         }
     }
@@ -195,7 +241,28 @@ impl Checkpoint {
             Self::Sleep { name, deadline } => vec![name, deadline],
             Self::Group { branches, .. } => branches.iter_mut().collect(),
             Self::Recorded { range, .. } => range.iter_mut().collect(),
+            Self::Change { id: name, .. } | Self::Removed { name, .. } => vec![name],
         }
+    }
+}
+
+/// One value with an optional comma after it.
+fn sole(input: ParseStream<'_>) -> syn::Result<Expr> {
+    let value = input.parse()?;
+    input.parse::<Option<Token![,]>>()?;
+    Ok(value)
+}
+
+/// What the checkpoint was that is gone: a step, unless it says otherwise.
+fn removed_kind(input: ParseStream<'_>) -> syn::Result<Kind> {
+    let is_word = input.peek(syn::Ident) && input.peek2(syn::LitStr);
+    if !is_word {
+        return Ok(Kind::Step);
+    }
+    let word: syn::Ident = input.parse()?;
+    match Kind::named(&word) {
+        Some(kind @ (Kind::Sleep | Kind::Signal)) => Ok(kind),
+        _ => Err(syn::Error::new(word.span(), "neither `sleep` nor `signal`")),
     }
 }
 

@@ -2,8 +2,10 @@
 //! Absent on purpose: what the macros mean. Arguments are split at commas; what is no expression stays as it is.
 
 use proc_macro2::{TokenStream, TokenTree};
-use quote::ToTokens;
-use syn::{Expr, Macro};
+use quote::{ToTokens, quote};
+use syn::parse::discouraged::Speculative;
+use syn::parse::{ParseStream, Parser};
+use syn::{Expr, Macro, Pat, Token};
 
 use crate::code::checkpoint::Kind;
 
@@ -57,53 +59,122 @@ pub enum Piece {
     Other(TokenStream),
 }
 
+/// Macros whose arguments may never be evaluated: a logger that is off, a build without debug assertions.
+const LAZY: &[&str] = &[
+    "debug",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "debug_span",
+    "error",
+    "error_span",
+    "event",
+    "info",
+    "info_span",
+    "log",
+    "span",
+    "trace",
+    "trace_span",
+    "warn",
+    "warn_span",
+];
+
+/// How a macro hides what it waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Hidden {
+    /// Nobody can see what becomes of its contents.
+    FromUs,
+    /// Whether its arguments are evaluated at all depends on more than the journal.
+    FromReplay,
+}
+
+/// Whether workflow code waits inside this macro where it must not.
+pub fn hides(mac: &Macro) -> Option<Hidden> {
+    let others_wait = |piece: &Piece| matches!(piece, Piece::Other(other) if waits(other.clone()));
+    if !waits(mac.tokens.clone()) {
+        None
+    } else if is_listed(mac, LAZY) {
+        Some(Hidden::FromReplay)
+    } else {
+        (!is_known(mac) || pieces(mac).iter().any(others_wait)).then_some(Hidden::FromUs)
+    }
+}
+
+fn is_listed(mac: &Macro, names: &[&str]) -> bool {
+    let last = mac.path.segments.last();
+    last.is_some_and(|last| names.binary_search(&last.ident.to_string().as_str()).is_ok())
+}
+
 pub fn is_known(mac: &Macro) -> bool {
-    mac.path
-        .segments
-        .last()
-        .is_some_and(|last| KNOWN.binary_search(&last.ident.to_string().as_str()).is_ok())
+    is_listed(mac, KNOWN)
 }
 
 /// All pieces in order, separators included, so that writing them out again gives the same macro call.
 pub fn pieces(mac: &Macro) -> Vec<Piece> {
     // Only the first argument of `matches!` is an expression; `Some(1)` among the patterns would look like one.
-    let patterns_follow = mac.path.segments.last().is_some_and(|last| last.ident == "matches");
-    let mut pieces = Vec::new();
-    let mut piece = TokenStream::new();
-    let mut trees = mac.tokens.clone().into_iter();
-    while let Some(tree) = trees.next() {
-        if matches!(&tree, TokenTree::Punct(punct) if matches!(punct.as_char(), ',' | ';')) {
-            pieces.push(read(std::mem::take(&mut piece)));
-            pieces.push(Piece::Other(tree.into()));
-            if patterns_follow {
-                pieces.push(Piece::Other(trees.by_ref().collect()));
+    let patterns_follow = is_listed(mac, &["matches"]);
+    let parse = |input: ParseStream<'_>| {
+        let mut pieces = Vec::new();
+        while !input.is_empty() {
+            if is_separator(input) {
+                pieces.push(Piece::Other(input.parse::<TokenTree>()?.into()));
+                if patterns_follow {
+                    pieces.extend(guarded_pattern(input)?);
+                }
+            } else {
+                pieces.push(piece(input)?);
             }
-        } else {
-            piece.extend([tree]);
         }
-    }
-    pieces.push(read(piece));
-    pieces
+        Ok(pieces)
+    };
+    parse
+        .parse2(mac.tokens.clone())
+        .unwrap_or_else(|_| vec![Piece::Other(mac.tokens.clone())])
 }
 
-/// An expression, maybe behind a field name or a sigil of tracing.
-fn read(piece: TokenStream) -> Piece {
-    if let Ok(expression) = syn::parse2(piece.clone()) {
-        return Piece::Expression {
-            before: TokenStream::new(),
-            expression,
-        };
-    }
+fn is_separator(input: ParseStream<'_>) -> bool {
+    input.peek(Token![,]) || input.peek(Token![;])
+}
+
+/// An expression, maybe behind a field name or a sigil of tracing; or whatever stands before the next separator.
+fn piece(input: ParseStream<'_>) -> syn::Result<Piece> {
     let mut before = TokenStream::new();
-    let mut trees = piece.clone().into_iter();
-    while let Some(tree) = trees.next() {
-        let ends_prefix = matches!(&tree, TokenTree::Punct(punct) if matches!(punct.as_char(), '=' | '%' | '?' | ':'));
-        before.extend([tree]);
-        if ends_prefix && let Ok(expression) = syn::parse2(trees.clone().collect()) {
-            return Piece::Expression { before, expression };
+    let mut may_begin = true;
+    while !input.is_empty() && !is_separator(input) {
+        if may_begin && let Some(expression) = whole_expression(input) {
+            return Ok(Piece::Expression { before, expression });
         }
+        let tree: TokenTree = input.parse()?;
+        may_begin = matches!(&tree, TokenTree::Punct(punct) if matches!(punct.as_char(), '=' | '%' | '?' | ':'));
+        before.extend([tree]);
     }
-    Piece::Other(piece)
+    Ok(Piece::Other(before))
+}
+
+/// An expression that goes on to the next separator. Read by a parser, since `f::<A, B>()` has a comma inside.
+fn whole_expression(input: ParseStream<'_>) -> Option<Expr> {
+    let ahead = input.fork();
+    let expression = ahead.parse().ok()?;
+    (ahead.is_empty() || is_separator(&ahead)).then(|| {
+        input.advance_to(&ahead);
+        expression
+    })
+}
+
+/// `pattern if guard`: the guard is an expression too.
+fn guarded_pattern(input: ParseStream<'_>) -> syn::Result<Vec<Piece>> {
+    let ahead = input.fork();
+    let mut pieces = Vec::new();
+    if let Ok(pattern) = Pat::parse_multi_with_leading_vert(&ahead)
+        && let Ok(keyword) = ahead.parse::<Token![if]>()
+        && let Some(expression) = whole_expression(&ahead)
+    {
+        input.advance_to(&ahead);
+        let before = quote!(#pattern #keyword);
+        pieces.push(Piece::Expression { before, expression });
+    }
+    pieces.push(Piece::Other(input.parse()?));
+    Ok(pieces)
 }
 
 impl ToTokens for Piece {
@@ -157,7 +228,19 @@ mod tests {
 
     #[test]
     fn the_names_are_sorted_for_the_search() {
-        assert!(KNOWN.is_sorted());
+        assert!(KNOWN.is_sorted() && LAZY.is_sorted());
+    }
+
+    #[test]
+    fn a_wait_is_hidden_where_nobody_can_guard_it_or_it_may_not_be_reached() {
+        let hidden = |source: &str| hides(&syn::parse_str(source).expect("a macro call"));
+        assert!(hidden("json!({ \"a\": a.await })") == Some(Hidden::FromUs));
+        assert!(hidden("assert!(a b.await)") == Some(Hidden::FromUs));
+        assert!(hidden("tracing::info!(x = a.await, \"text\")") == Some(Hidden::FromReplay));
+        assert!(hidden("info!(\"{}\", now!())") == Some(Hidden::FromReplay));
+        assert!(hidden("debug_assert!(a.await)") == Some(Hidden::FromReplay));
+        assert!(hidden("assert!(a.await, \"{}\", b)").is_none());
+        assert!(hidden("info!(x, \"text\")").is_none());
     }
 
     #[test]
@@ -168,9 +251,14 @@ mod tests {
             "matches!(x.await, Some(1) | None if y)",
             r#"info!(target: "t", user.id = %id.await, ?order, "text {}", c)"#,
             "println!()",
+            "vec![f::<A, B>(x).await, |a, b| a + b]",
+            "matches!(x, Some(1) | None if y.await,)",
         ] {
             let mac: Macro = syn::parse_str(source).expect("a macro call");
-            assert_eq!(read_back(source).1, mac.tokens.to_string());
+            assert_eq!(
+                read_back(source).1.replace(' ', ""),
+                mac.tokens.to_string().replace(' ', "")
+            );
         }
     }
 
@@ -181,6 +269,11 @@ mod tests {
             ["id . await", "order"]
         );
         assert_eq!(read_back("matches!(x.await, Some(1))").0, ["x . await"]);
+        assert_eq!(read_back("matches!(x, Some(y) if y.await)").0, ["x", "y . await"]);
+        assert_eq!(
+            read_back("vec![f::<A, B>().await, |a, b| a]").0,
+            ["f :: < A , B > () . await", "| a , b | a"]
+        );
         assert_eq!(read_back("vec![a.await; 3]").0, ["a . await", "3"]);
     }
 }

@@ -16,7 +16,7 @@ use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprMethodCall, FnArg, Ident, ItemFn, Local, Macro, Pat, PatType, Path, Signature, Stmt, Type};
 
 use crate::bare;
-use crate::code::known;
+use crate::code::known::{self, Hidden};
 use crate::code::walk::{Observer, walk};
 use crate::diagnostics::Diagnostics;
 use crate::message;
@@ -154,14 +154,13 @@ impl Observer for Linter<'_> {
     fn macro_call(&mut self, mac: &Macro) {
         if let Some(rule) = self.lints.rule_for(&mac.path, |rule| rule.macros) {
             self.report(rule, &mac.path, &format!("{}!", written(&mac.path)));
-        } else if !known::is_known(mac) && known::waits(mac.tokens.clone()) {
-            let name = mac
-                .path
-                .segments
-                .last()
-                .map(|last| last.ident.unraw().to_string())
-                .unwrap_or_default();
-            self.diagnostics.at(&mac.path, &message::HIDDEN_CHECKPOINT, &[&name]);
+        } else if let Some(hidden) = known::hides(mac) {
+            let last = mac.path.segments.last().map(|last| last.ident.unraw().to_string());
+            let message = match hidden {
+                Hidden::FromUs => &message::HIDDEN_CHECKPOINT,
+                Hidden::FromReplay => &message::LAZY_CHECKPOINT,
+            };
+            self.diagnostics.at(&mac.path, message, &[&last.unwrap_or_default()]);
         }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
-use syn::{Block, Item, ItemFn, ItemUse, Local, Pat, PatIdent, Path, UseTree, Visibility};
+use syn::{Attribute, Block, Item, ItemFn, ItemUse, Local, Pat, PatIdent, Path, UseTree, Visibility};
 
 /// What a path means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct Names {
     variables: BTreeSet<String>,
     /// Public `#[durable]` functions declared beside the function, and not inside it.
     durable: BTreeSet<String>,
+    /// Workflows declared in sight, which are unit structs.
+    workflows: BTreeSet<String>,
 }
 
 impl Names {
@@ -83,6 +85,11 @@ impl Names {
     /// Whether this is the name of a public `#[durable]` function of the same module: so documentation can link to it.
     pub fn is_durable_beside(&self, name: &str) -> bool {
         self.durable.contains(name) && !self.variables.contains(name)
+    }
+
+    /// The names of workflows declared in the same module.
+    pub fn workflows(&self) -> impl Iterator<Item = &str> {
+        self.workflows.iter().map(String::as_str)
     }
 
     pub fn meaning(&self, path: &Path) -> Meaning {
@@ -171,7 +178,16 @@ impl<'ast> Visit<'ast> for Names {
             Item::Use(item) => return self.visit_item_use(item),
             Item::Const(item) => &item.ident,
             Item::Enum(item) => &item.ident,
-            Item::Fn(item) => &item.sig.ident,
+            Item::Fn(item) => {
+                let is_workflow = |attribute: &Attribute| {
+                    let last = attribute.path().segments.last();
+                    last.is_some_and(|last| last.ident == "workflow")
+                };
+                if item.attrs.iter().any(is_workflow) {
+                    self.workflows.insert(item.sig.ident.unraw().to_string());
+                }
+                &item.sig.ident
+            }
             Item::Mod(item) => &item.ident,
             Item::Static(item) => &item.ident,
             Item::Struct(item) => &item.ident,

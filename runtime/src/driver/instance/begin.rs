@@ -7,7 +7,7 @@ use crate::driver::engine::Engine;
 use crate::driver::instance::Loaded;
 use crate::driver::live::Live;
 use crate::failure::panic_message;
-use crate::machine::{Event, Fault};
+use crate::machine::{Event, Fault, decode_batch};
 use crate::store::{InstanceRecord, Status};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -44,6 +44,16 @@ pub(in crate::driver) async fn run(engine: Arc<Engine>, live: Arc<Live>, origin:
     };
     let states = Arc::clone(&engine.states);
     drive(engine, live, loaded, is_fresh, &states).await;
+}
+
+/// The events of all batches of a journal.
+pub(in crate::driver) fn read_journal(batches: &[Vec<u8>]) -> Result<Vec<Event>, String> {
+    let mut journal = Vec::new();
+    for (place, batch) in batches.iter().enumerate() {
+        let events = decode_batch(batch).map_err(|reason| format!("journal batch {place}: {reason}"))?;
+        journal.extend(events);
+    }
+    Ok(journal)
 }
 
 /// User code is caught where it is called, so a panic that unwinds the task is the engine's own: it knows no longer what is

@@ -176,7 +176,9 @@ fn log(events: &[Event]) {
             | EventKind::Drawn { .. }
             | EventKind::CancelRequested { .. }
             | EventKind::Completed { .. }
-            | EventKind::Cancelled { .. } => tracing::debug!("{}", event.kind),
+            | EventKind::Cancelled { .. }
+            | EventKind::Patched { .. }
+            | EventKind::Behaviour { .. } => tracing::debug!("{}", event.kind),
         }
     }
 }

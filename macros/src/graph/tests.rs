@@ -114,6 +114,10 @@ fn scopes_are_in_the_shape() {
         "join_all\n  branch\n    step a"
     );
     assert_eq!(
+        shape("join_all(xs.iter().map(|x| x.id()).map(Id::new).map(|x| pack(x))).await;"),
+        "join_all\n  branch\n    call pack"
+    );
+    assert_eq!(
         shape("join_all(xs.iter().map(|x| pack(x))).await;"),
         "join_all\n  branch\n    call pack"
     );
@@ -126,6 +130,7 @@ fn helpers_are_named_by_what_is_called() {
     assert_eq!(shape("self.shop.ship(&order).await?;"), "call ship");
     assert_eq!(shape("Box::pin(ship(1)).await;"), "call ship");
     assert_eq!(shape("let later = ship(1); later.await;"), "call ship");
+    assert_eq!(shape("for order in orders { order.await; }"), "loop\n  call ?");
 }
 
 #[test]

@@ -234,6 +234,7 @@ impl fmt::Display for Kind {
         match self {
             Kind::Point(point) => write!(f, "{point}"),
             Kind::Draw(what) => write!(f, "`{what}!`"),
+            Kind::Call(name) if name == "?" => f.write_str("the wait for a durable future"),
             Kind::Call(name) => write!(f, "the call of `{name}`"),
             Kind::Block(None) => f.write_str("an `async` block"),
             Kind::Block(Some(number)) => write!(f, "`async` block {number} of those in variables"),

@@ -32,7 +32,8 @@ impl Extract<'_> {
                 let name = path.path.get_ident().map(|name| name.unraw().to_string());
                 let known = name.is_some_and(|name| self.use_of(&name));
                 if !known {
-                    self.helper(&path.path);
+                    // A parameter, or what a pattern took out: its name is a variable's, and no part of the shape.
+                    self.push_helper(without_generics(&path.path), "?".to_owned(), line(path));
                 }
             }
             Expr::Call(_) | Expr::MethodCall(_) => self.polled_call(value),
@@ -129,8 +130,10 @@ impl Extract<'_> {
                 Expr::Path(path) if Some(argument) == call.args.last() => {
                     let name = path.path.get_ident().map(|name| name.unraw().to_string());
                     let bound = name.is_some_and(|name| self.bound.contains_key(&name));
-                    if bound || call.args.len() > 1 {
+                    if bound {
                         branches.push(self.later(|inner| inner.polled(argument)));
+                    } else if call.args.len() > 1 {
+                        branches.push(self.later(|inner| inner.helper(&path.path)));
                     }
                 }
                 Expr::Macro(list) if known::is_known(&list.mac) => {
@@ -141,7 +144,7 @@ impl Extract<'_> {
                     }
                 }
                 other => {
-                    let rounds = self.later(|inner| Rounds(inner).visit_expr(other));
+                    let rounds = self.later(|inner| Rounds(inner, Last::Yes).visit_expr(other));
                     if !rounds.is_empty() {
                         branches.push(rounds);
                     }
@@ -213,20 +216,27 @@ impl Extract<'_> {
 }
 
 /// Looks for `.map(|item| …)` in what a combinator is given.
-struct Rounds<'e, 'n>(&'e mut Extract<'n>);
+struct Rounds<'e, 'n>(&'e mut Extract<'n>, Last);
+
+/// Whether the method at hand is the one that gives the combinator its items. Others before it only prepare values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Last {
+    Yes,
+    No,
+}
 
 impl<'ast> Visit<'ast> for Rounds<'_, '_> {
     fn visit_expr(&mut self, value: &'ast Expr) {
         match value {
-            Expr::MethodCall(call) if call.method == "map" => {
-                self.visit_expr(&call.receiver);
+            Expr::MethodCall(call) if call.method == "map" && self.1 == Last::Yes => {
+                Rounds(self.0, Last::No).visit_expr(&call.receiver);
                 for argument in &call.args {
                     match argument {
                         Expr::Closure(closure) => {
                             let round = self.0.round(closure);
                             self.0.out.extend(round);
                         }
-                        Expr::Path(_) => self.0.polled(argument),
+                        Expr::Path(path) => self.0.helper(&path.path),
                         other => self.0.visit_expr(other),
                     }
                 }

@@ -175,7 +175,7 @@ impl Extract<'_> {
             // Its answer goes somewhere else than into an `if`.
             "patched" => {
                 if let Some(name) = first_name(mac) {
-                    let sides = ["patched", "before"].map(|label| Arm {
+                    let sides = ["after", "before"].map(|label| Arm {
                         label: label.to_owned(),
                         body: Vec::new(),
                     });

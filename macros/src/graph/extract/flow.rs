@@ -33,7 +33,7 @@ impl Extract<'_> {
             Some((_, false)) | None => (then, other),
         };
         let arms = match &patch {
-            Some(_) => vec![arm("patched", then), arm("before", other)],
+            Some(_) => vec![arm("after", then), arm("before", other)],
             None => vec![arm(&yes, then), arm(&no, other)],
         };
         let patch = patch.map(|(name, _)| name);

@@ -23,10 +23,16 @@ pub(crate) fn function(
     soundness: Soundness,
 ) -> TokenStream {
     repair(&mut function, attribute);
-    // What stands in for a refused expression never returns, and may leave variables unused.
-    function
-        .attrs
-        .push(parse_quote!(#[allow(unreachable_code, unused_variables, unused_mut, unused_assignments, dead_code)]));
+    // What stands in for a refused expression never returns, and may leave variables unused. A checkpoint that is not
+    // awaited is reported already.
+    function.attrs.push(parse_quote!(#[allow(
+        unreachable_code,
+        unused_variables,
+        unused_mut,
+        unused_assignments,
+        unused_must_use,
+        dead_code
+    )]));
     let method = model::parameters(&function.sig)
         .iter()
         .any(|parameter| matches!(parameter, Parameter::Receiver(_)));

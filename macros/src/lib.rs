@@ -11,6 +11,7 @@
 mod args;
 mod body;
 mod check;
+mod deterministic;
 mod expand;
 mod fallback;
 mod graph;
@@ -28,7 +29,7 @@ use steadfast_analysis::check::body as check_body;
 use steadfast_analysis::check::collections::Collections;
 use steadfast_analysis::code::checkpoint::Kind;
 use steadfast_analysis::diagnostics::Diagnostics;
-use steadfast_analysis::lint::Lints;
+use steadfast_analysis::lint::{self, Lints};
 use steadfast_analysis::message;
 use steadfast_analysis::names::Names;
 
@@ -77,24 +78,18 @@ use steadfast_analysis::names::Names;
 ///   do not run. A body is `Send`, and so is what it borrows `Sync`.
 /// - What a macro can see to be different on replay is refused:
 ///
-/// | rule | refuses | use instead |
-/// |---|---|---|
-/// | `clock` | `SystemTime::now`, `Instant::now`, `.elapsed()`, the clocks of chrono, time, jiff, tokio | `now!()` |
-/// | `randomness` | rand, fastrand, getrandom, `RandomState` | `random!()` |
-/// | `fresh_id` | `Uuid::new_v4` and its like, ulid, nanoid, cuid | `uuid!()` |
-/// | `timer` | sleeps, timeouts and intervals of any runtime | `sleep!`, `.timeout(…)` |
-/// | `spawn` | tasks and threads | a step, `join!`, `map_concurrent` |
-/// | `foreign_join` | `tokio::join!`, `futures::future::join_all` and their like | `join!`, `join_all` |
-/// | `foreign_select` | `tokio::select!`, `FuturesUnordered` and their like | `race!`, `map_concurrent` |
+/// | | rules |
+/// |---|---|
+/// | what differs | `clock`, `randomness`, `fresh_id`, `environment`, `address_or_hash` |
+/// | what is outside | `io`, `printing`, `global_state`, `sync_primitive` |
+/// | other ways to run and wait | `timer`, `spawn`, `foreign_join`, `foreign_select`, `blocking`, `unsafe_or_exit` |
+/// | what the order or a later run changes | `hash_order`, `float_branch`, `captured_cell`, `stored_usize` |
+/// | checkpoints that go wrong | `checkpoint_in_body`, `not_awaited`, `discarded_result`, `endless_loop`, `guard_across_checkpoint` |
 ///
 /// In a step's body all of this is allowed. `#[allow_nondeterminism(rule, reason = "…")]` on a statement silences one rule
-/// there.
-///
-/// # What nothing sees
-///
-/// These rules read the names in the function, and what hides from them is up to you. Keep out of workflow code, or in
-/// steps: the order of a `HashMap` or `HashSet`, files, the environment, the network, global variables. Plain functions
-/// that a workflow calls are not looked into. Printing happens again on every replay; `tracing` is silent then.
+/// there. `printing`, `captured_cell`, `endless_loop`, `float_branch`, `stored_usize` and `discarded_result` are warnings,
+/// because they may be meant. What each rule refuses, what to write instead, and what nothing sees:
+/// [`guide::determinism`](guide/determinism/index.html).
 ///
 /// # Its picture
 ///
@@ -160,6 +155,65 @@ pub fn durable(args: TokenStream, item: TokenStream) -> TokenStream {
     attribute(Attribute::Durable, args.into(), item.into()).into()
 }
 
+/// Holds a plain helper function to the rules of [workflow code](macro@workflow): whatever would be different on replay is
+/// refused in it too. It can have no checkpoints; a helper that has some is a [`#[durable]`](macro@durable) function.
+///
+/// ```
+/// use steadfast::prelude::*;
+///
+/// #[deterministic]
+/// fn price(lines: &[u32], paid_at: Timestamp, discount_until: Timestamp) -> u32 {
+///     let sum: u32 = lines.iter().sum();
+///     // `SystemTime::now()` would be refused here. The workflow hands in what `now!()` gave it.
+///     if paid_at < discount_until { sum - sum / 10 } else { sum }
+/// }
+///
+/// #[workflow]
+/// async fn order(lines: Vec<u32>, discount_until: Timestamp) -> Result<u32, BoxError> {
+///     Ok(price(&lines, now!(), discount_until))
+/// }
+/// ```
+///
+/// The function stays as it is, and anybody may call it: the attribute only looks at it. It may be generic, a method,
+/// `const`, and take and return anything; it cannot be `async`, since workflow code could not wait for it. Closures in it
+/// are looked into, functions nested in it are not: mark these themselves.
+///
+/// `#[allow_nondeterminism(rule, reason = "…")]` works as in workflow code.
+#[proc_macro_attribute]
+pub fn deterministic(args: TokenStream, item: TokenStream) -> TokenStream {
+    deterministic::expand(&args.into(), &item.into()).into()
+}
+
+/// Silences one determinism rule: `#[allow_nondeterminism(rule, reason = "…")]`.
+///
+/// ```
+/// use steadfast::prelude::*;
+/// # #[workflow]
+/// # async fn example() -> Result<(), BoxError> {
+/// #[allow_nondeterminism(clock, reason = "only logged, decides nothing")]
+/// let started = std::time::Instant::now();
+/// # drop(started);
+/// # Ok(())
+/// # }
+///
+/// // A plain function that workflows call, for `steadfast check`.
+/// #[steadfast::allow_nondeterminism(clock, reason = "only logged, decides nothing")]
+/// fn age(since: std::time::Instant) -> String {
+///     format!("{:?} ago", since.elapsed())
+/// }
+/// ```
+///
+/// In a `#[workflow]`, `#[durable]` or `#[deterministic]` function it stands on a statement: on a `let`, an expression, a
+/// loop, a block, with everything inside, or on the last expression. On a plain function it holds for that function's own
+/// code, not for what that calls, and the checker reads it; the function compiles as if it were not there.
+///
+/// Anywhere else it is an error. Without a reason it is one too, and so is an allowance that nothing needs. Two rules need
+/// two. The rules are in [`guide::determinism`](guide/determinism/index.html).
+#[proc_macro_attribute]
+pub fn allow_nondeterminism(args: TokenStream, item: TokenStream) -> TokenStream {
+    deterministic::allowance(&args.into(), &item.into()).into()
+}
+
 fn attribute(
     attribute: Attribute,
     args: proc_macro2::TokenStream,
@@ -178,6 +232,7 @@ fn attribute(
     if let Some(name) = &args.name {
         check_body::check_name(name, "workflow", &mut diagnostics);
     }
+    lint::not_on_functions(&mut function.attrs, &mut diagnostics);
     let reported = diagnostics.len();
     check::signature::check(&function.sig, attribute, &mut diagnostics);
     let soundness = if diagnostics.len() == reported {
@@ -190,6 +245,9 @@ fn attribute(
     check_body::check(&function.block, &names, &collections, &mut diagnostics);
     let lints = Lints::new(&names);
     lints.check(&function, &mut diagnostics);
+    if attribute == Attribute::Workflow {
+        lints.check_stored(&function, &mut diagnostics);
+    }
     let krate = Krate::new(args.krate.take());
     body::own_name::free(&mut function, attribute, &names);
     if diagnostics.is_empty() {
@@ -208,6 +266,12 @@ fn attribute(
             Attribute::Durable => expand::durable::expand(&function, &krate),
         };
     }
+    // Of a guard that cannot be sent the compiler would speak again.
+    let soundness = if lints.holds_guards(&function) {
+        Soundness::Refused
+    } else {
+        soundness
+    };
     body::rewrite::rewrite_refused(&mut function.block, &krate, &names, (&lints, &collections));
     let item = fallback::function(function, attribute, &args, &krate, soundness);
     let errors = diagnostics.into_tokens();

@@ -11,6 +11,8 @@
 //! `use steadfast::prelude::*;` brings the everyday names.
 
 mod api;
+#[cfg(feature = "check")]
+pub mod check;
 mod driver;
 mod failure;
 mod graph;
@@ -49,7 +51,8 @@ pub use machine::{Retry, WaitingFor};
 pub use payload::{PAYLOAD_MAX, Storable};
 pub use shape::{Change, Shape, UnreadableShape};
 pub use steadfast_macros::{
-    durable, join, now, patched, race, random, removed, retired, signal, sleep, step, try_join, uuid, workflow,
+    allow_nondeterminism, deterministic, durable, join, now, patched, race, random, removed, retired, signal, sleep,
+    step, try_join, uuid, workflow,
 };
 pub use store::Status;
 pub use time::{Timestamp, days, hours, millis, minutes, secs};
@@ -66,9 +69,9 @@ pub fn is_replaying() -> bool {
 pub mod prelude {
     pub use crate::{
         Attempt, BoxError, Elapsed, Handle, Race2, Race3, Race4, Retry, Runtime, Status, StepError, Timestamp, Uuid,
-        WorkflowError, days, durable, hours, join, join_all, map_concurrent, map_concurrent_all, millis, minutes, now,
-        patched, permanent, race, random, removed, retired, secs, signal, sleep, step, try_join, try_join_all, uuid,
-        workflow,
+        WorkflowError, allow_nondeterminism, days, deterministic, durable, hours, join, join_all, map_concurrent,
+        map_concurrent_all, millis, minutes, now, patched, permanent, race, random, removed, retired, secs, signal,
+        sleep, step, try_join, try_join_all, uuid, workflow,
     };
 }
 

@@ -39,9 +39,9 @@ impl Summary {
 
 /// Gathers as many signals as it is told to.
 #[workflow]
-pub async fn gathers(count: usize) -> Result<Vec<u32>, BoxError> {
+pub async fn gathers(count: u64) -> Result<Vec<u32>, BoxError> {
     let mut gathered = Vec::new();
-    while gathered.len() < count {
+    for _ in 0..count {
         gathered.push(signal!("go").await);
     }
     Ok(gathered)

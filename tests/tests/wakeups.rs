@@ -24,7 +24,7 @@ fn signals_to_instances_that_are_just_leaving_memory_arrive_once_and_in_order() 
                 let runtime = runtime.clone();
                 tokio::spawn(async move {
                     let id = format!("i{number}");
-                    let handle = runtime.start(gathers, SIGNALS as usize).id(&id).await.unwrap();
+                    let handle = runtime.start(gathers, u64::from(SIGNALS)).id(&id).await.unwrap();
                     for value in 0..SIGNALS {
                         let answer = runtime.signal(&id, "go", &value).await.unwrap();
                         assert!(

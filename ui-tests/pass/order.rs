@@ -24,7 +24,7 @@ pub async fn fulfil(order: Order, shop: &Shop) -> Result<u32, ShopError> {
     }
 
     sleep!("cooling off", days(7)).await;
-    println!("paid with {}", payment.id);
+    tracing::info!("paid with {}", payment.id);
     step!("ship", shop.ship(&parcels)).await.map_err(ShopError::from)
 }
 

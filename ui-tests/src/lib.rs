@@ -96,3 +96,69 @@ impl From<StepError> for ShopError {
 pub async fn fetch(page: &str) -> Result<String, std::io::Error> {
     Ok(page.to_owned())
 }
+
+/// Stands in for `uuid::Uuid`, under an `extern crate` of that name.
+#[derive(Clone, Copy, Debug)]
+pub struct Uuid;
+
+impl Uuid {
+    /// A random one.
+    pub fn new_v4() -> Self {
+        Self
+    }
+
+    /// One of this instant.
+    pub fn now_v7() -> Self {
+        Self
+    }
+}
+
+/// Stands in for `rand::rng`.
+pub fn rng() -> u32 {
+    4
+}
+
+/// Stands in for `rand::random`.
+pub fn random() -> u32 {
+    4
+}
+
+/// Stands in for `log::info!`.
+#[macro_export]
+macro_rules! info {
+    ($text:literal) => {};
+}
+
+/// Stands in for `log::warn!`.
+#[macro_export]
+macro_rules! warn {
+    ($text:literal) => {};
+}
+
+/// Stands in for `futures::future`.
+pub mod future {
+    /// Gives back what it is given.
+    pub async fn join_all<T>(futures: Vec<T>) -> Vec<T> {
+        futures
+    }
+
+    /// Gives back the first.
+    pub async fn select<T>(first: T, _: T) -> T {
+        first
+    }
+}
+
+/// Stands in for `futures::stream`.
+pub mod stream {
+    /// Holds nothing.
+    #[derive(Clone, Copy, Debug)]
+    pub struct FuturesUnordered;
+
+    impl FuturesUnordered {
+        /// An empty one.
+        #[allow(clippy::new_without_default)]
+        pub fn new() -> Self {
+            Self
+        }
+    }
+}

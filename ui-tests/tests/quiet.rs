@@ -82,7 +82,8 @@ pub async fn fulfil(mut order: Order, shop: &Shop, (low, high): (u32, u32)) -> R
     }
     sleep!("cooling off", days(7)).await;
     let (first, ()) = join!(pack(shop, &order.lines[0]), sleep!("a while", now!())).await;
-    println!("{first:?} {}", uuid!());
+    let second = uuid!();
+    tracing::info!("{first:?} {second}");
     if let Race2::First(text) = race!(signal!("text"), async { String::new() }).await {
         order.customer = text;
     }

@@ -4,13 +4,25 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 
+use crate::lint::table::{Level, Rule};
 use crate::message::Message;
 
 /// Mistakes found so far, in the order of the source as far as each stage walks it.
 #[derive(Default)]
 pub struct Diagnostics {
     errors: Vec<syn::Error>,
-    warnings: Vec<syn::Error>,
+    /// Each with the rule that it comes from.
+    warnings: Vec<(&'static str, syn::Error)>,
+    broken: Vec<Broken>,
+}
+
+/// A rule that was broken, for whoever reports it in a way of their own.
+#[derive(Clone, Debug)]
+pub struct Broken {
+    pub rule: &'static str,
+    pub level: Level,
+    /// The whole message, rendered, and the place.
+    pub error: syn::Error,
 }
 
 impl Diagnostics {
@@ -21,9 +33,28 @@ impl Diagnostics {
     }
 
     /// Reports what may be meant: the code compiles, with a warning.
-    pub fn warn_at(&mut self, tokens: &impl ToTokens, message: &Message, values: &[&str]) {
-        self.warnings
-            .push(syn::Error::new_spanned(tokens, message.render(values)));
+    pub fn warn_at(&mut self, rule: &'static str, tokens: &impl ToTokens, message: &Message, values: &[&str]) {
+        let warning = syn::Error::new_spanned(tokens, message.render(values));
+        self.warnings.push((rule, warning));
+    }
+
+    /// Reports a broken rule, as its level says.
+    pub fn breaks(&mut self, rule: &Rule, tokens: &impl ToTokens, values: &[&str]) {
+        let error = syn::Error::new_spanned(tokens, rule.message.render(values));
+        self.broken.push(Broken {
+            rule: rule.id,
+            level: rule.level,
+            error: error.clone(),
+        });
+        match rule.level {
+            Level::Error => self.errors.push(error),
+            Level::Warning => self.warnings.push((rule.id, error)),
+        }
+    }
+
+    /// The rules that were broken so far, which are among the mistakes and warnings too.
+    pub fn broken(&self) -> &[Broken] {
+        &self.broken
     }
 
     /// The same for a place that has a span but no tokens of its own.
@@ -50,7 +81,7 @@ impl Diagnostics {
     pub fn into_messages(self) -> Vec<String> {
         self.errors
             .iter()
-            .chain(&self.warnings)
+            .chain(self.warnings.iter().map(|(_, warning)| warning))
             .map(ToString::to_string)
             .collect()
     }
@@ -61,10 +92,11 @@ impl Diagnostics {
     }
 
     /// An item for inside a function that makes the compiler warn. A macro on stable Rust has no warnings of its own: it
-    /// uses something deprecated whose note is the message, at the user's tokens.
+    /// uses something deprecated whose note is the message, at the first of the user's tokens. It has the rule's name,
+    /// which the compiler prints in front of the message.
     pub fn warnings(&self) -> TokenStream {
-        let warnings = self.warnings.iter().map(|warning| {
-            let (note, name) = (warning.to_string(), Ident::new("steadfast_rule", warning.span()));
+        let warnings = self.warnings.iter().map(|(rule, warning)| {
+            let (note, name) = (warning.to_string(), Ident::new(rule, warning.span()));
             quote_spanned! {warning.span()=>
                 const _: () = {
                     #[deprecated(note = #note)]

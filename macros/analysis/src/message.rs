@@ -276,7 +276,7 @@ pub const ALLOW_UNKNOWN_RULE: Message = Message {
 
 pub const ALLOW_MALFORMED: Message = Message {
     text: "`#[allow_nondeterminism]` is not written like this",
-    reason: "it silences one rule on one statement",
+    reason: "it silences one rule on one statement or one function",
     remedy: "write `#[allow_nondeterminism(rule, reason = \"…\")]`",
 };
 
@@ -284,4 +284,42 @@ pub const ALLOW_UNUSED: Message = Message {
     text: "nothing here breaks the rule `{0}`",
     reason: "an allowance that is not needed hides the next mistake",
     remedy: "remove it",
+};
+
+pub const ALLOW_MISPLACED: Message = Message {
+    text: "`#[allow_nondeterminism]` belongs on a statement in workflow code",
+    reason: "it silences one rule in the statement below it, and nothing anywhere else",
+    remedy: "move it to the statement that breaks the rule; in a step's body everything is allowed, and it is not needed",
+};
+
+// Plain helpers.
+
+pub const DETERMINISTIC_ASYNC: Message = Message {
+    text: "a `#[deterministic]` function cannot be `async`",
+    reason: "workflow code can wait only for what is durable, and this would not be",
+    remedy: "mark it with `#[durable]`, which checks the same rules; or remove `async` if it waits for nothing",
+};
+
+pub const DETERMINISTIC_CHECKPOINT: Message = Message {
+    text: "`{0}!` cannot stand in a `#[deterministic]` function",
+    reason: "a checkpoint needs the journal, which a plain function does not have",
+    remedy: "{1}",
+};
+
+pub const DETERMINISTIC_ARGUMENTS: Message = Message {
+    text: "`#[deterministic]` takes no arguments",
+    reason: "there is nothing to choose",
+    remedy: "remove what is between the parentheses",
+};
+
+pub const DETERMINISTIC_NO_FUNCTION: Message = Message {
+    text: "`#[deterministic]` belongs on a function with a body",
+    reason: "it checks the function's code",
+    remedy: "put it on each `fn name(…) { … }` that workflows call",
+};
+
+pub const ALLOW_NOT_A_FUNCTION: Message = Message {
+    text: "`#[allow_nondeterminism]` belongs on a function with a body",
+    reason: "it silences one rule in the function's own code, for `steadfast check`",
+    remedy: "put it on the function in which the rule fires; in a `#[workflow]` or `#[durable]` function, on the statement",
 };

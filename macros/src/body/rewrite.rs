@@ -8,6 +8,7 @@ use steadfast_analysis::check::collections::Collections;
 use steadfast_analysis::check::step_body;
 use steadfast_analysis::code::checkpoint::{Checkpoint, Kind};
 use steadfast_analysis::code::known::{self, Piece};
+use steadfast_analysis::lint::table::Aftermath;
 use steadfast_analysis::lint::{self, Lints};
 use steadfast_analysis::names::Names;
 use steadfast_analysis::start;
@@ -74,6 +75,10 @@ impl Rewrite<'_> {
     /// `X.await` → `guard(X).await`, with the guard at the user's `X`.
     fn guard(&mut self, expression: &mut Expr) {
         if let Expr::Await(wait) = expression {
+            // What was reported already keeps its type, and is awaited as it is.
+            if self.refused.is_some_and(|(lints, _)| is_awaitable(&wait.base, lints)) {
+                return;
+            }
             let awaited = &wait.base;
             let span = start(awaited);
             let guard = if checkpoint::is_step(awaited, self.names) {
@@ -127,21 +132,33 @@ impl Rewrite<'_> {
     fn is_refused(&self, expression: &Expr) -> bool {
         match expression {
             Expr::Macro(call) => self.is_refused_macro(&call.mac),
-            Expr::Call(call) => match (&*call.func, self.refused) {
-                (Expr::Path(called), Some((lints, _))) => lints.must_go(&called.path),
-                _ => false,
-            },
+            Expr::Call(_) | Expr::Path(_) => self.must_go(expression),
+            Expr::Assign(assign) => self.is_refused(&assign.left),
+            // `1 + todo!()` has no type.
+            Expr::Binary(binary) => self.is_refused(&binary.left) || self.is_refused(&binary.right),
+            Expr::Unary(unary) => self.is_refused(&unary.expr),
+            Expr::Index(index) => self.is_refused(&index.expr),
             Expr::Await(wait) => self.is_refused(&wait.base),
-            Expr::MethodCall(call) => self.is_refused(&call.receiver),
+            Expr::MethodCall(call) => self.is_refused(&call.receiver) || self.must_go(expression),
             Expr::Field(field) => self.is_refused(&field.base),
             Expr::Try(attempt) => self.is_refused(&attempt.expr),
             _ => false,
         }
     }
 
+    fn must_go(&self, expression: &Expr) -> bool {
+        self.refused
+            .is_some_and(|(lints, _)| lints.aftermath(expression) == Aftermath::Replace)
+    }
+
     fn is_refused_macro(&self, mac: &Macro) -> bool {
         match Kind::of(&mac.path, self.names) {
-            Some(kind) => !Checkpoint::parse(kind, mac.tokens.clone()).is_ok_and(|checkpoint| checkpoint.fits()),
+            Some(kind) => !Checkpoint::parse(kind, mac.tokens.clone()).is_ok_and(|checkpoint| {
+                checkpoint.fits()
+                    && !self
+                        .refused
+                        .is_some_and(|(lints, _)| lints.checkpoint_must_go(&checkpoint))
+            }),
             None => self
                 .refused
                 .is_some_and(|(lints, _)| lints.macro_must_go(mac) || known::hides(mac).is_some()),
@@ -185,7 +202,24 @@ impl VisitMut for Rewrite<'_> {
         lint::strip(attributes);
     }
 
-    fn visit_item_mut(&mut self, _: &mut Item) {}
+    fn visit_item_mut(&mut self, item: &mut Item) {
+        if let Item::Static(item) = item {
+            lint::strip(&mut item.attrs);
+        }
+    }
+}
+
+/// Whether an awaited expression is, or is made from, what was reported.
+fn is_awaitable(awaited: &Expr, lints: &Lints<'_>) -> bool {
+    let inner = match awaited {
+        Expr::MethodCall(call) => Some(&*call.receiver),
+        Expr::Field(field) => Some(&*field.base),
+        Expr::Await(wait) => Some(&*wait.base),
+        Expr::Try(attempt) => Some(&*attempt.expr),
+        Expr::Paren(paren) => Some(&*paren.expr),
+        _ => None,
+    };
+    lints.aftermath(awaited) == Aftermath::Awaitable || inner.is_some_and(|inner| is_awaitable(inner, lints))
 }
 
 /// Takes reported mistakes out of a checkpoint that can stay.

@@ -79,7 +79,7 @@ fn call(what: &str, folder: &Path, id: &str, value: Option<&str>) -> Result<(), 
         let runtime = Runtime::builder().workflow(gathers).store(store).start().await?;
         match what {
             "start" => {
-                let handle = runtime.start(gathers, value as usize).id(id).await?;
+                let handle = runtime.start(gathers, u64::from(value)).id(id).await?;
                 assert!(handle.created(), "every id is used once");
             }
             "signal" => {

@@ -238,31 +238,33 @@ async fn a_deadline_that_passed_while_nobody_ran_does_not_beat_a_signal_that_is_
 
 #[tokio::test]
 async fn sleeps_that_are_due_together_end_in_the_order_of_their_instants() {
+    #[derive(Default)]
+    struct Order(std::sync::Mutex<Vec<u64>>);
+    impl Order {
+        fn note(&self, value: u64) {
+            self.0.lock().unwrap().push(value);
+        }
+    }
+    // What is seen in memory, of a workflow that is not replayed in between.
     #[workflow]
     async fn together() -> Result<Vec<u64>, BoxError> {
-        let order = std::sync::Mutex::new(Vec::new());
-        let note = |value: u64| {
-            if let Ok(mut order) = order.lock() {
-                order.push(value);
-            }
-        };
+        let order = Order::default();
         join!(
             async {
                 sleep!("third", secs(30)).await;
-                note(3)
+                order.note(3)
             },
             async {
                 sleep!("first", secs(10)).await;
-                note(1)
+                order.note(1)
             },
             async {
                 sleep!("second", secs(20)).await;
-                note(2)
+                order.note(2)
             }
         )
         .await;
-        let order = order.lock().map(|order| order.clone()).unwrap_or_default();
-        Ok(order)
+        Ok(order.0.into_inner()?)
     }
     let world = World::new();
     let runtime = world.open(|runtime| runtime.workflow(together)).await;

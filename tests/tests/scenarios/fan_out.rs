@@ -145,25 +145,25 @@ struct Doors(std::sync::Arc<[Gate; 20]>);
 #[tokio::test]
 async fn results_come_in_the_order_of_the_items_whatever_the_order_they_finish_in() {
     #[workflow]
-    async fn items(doors: &Doors) -> Result<(Vec<usize>, Vec<usize>, Vec<usize>), BoxError> {
-        let mapped = map_concurrent(0..20, 20, |item| async move {
+    async fn items(doors: &Doors) -> Result<(Vec<u32>, Vec<u32>, Vec<u32>), BoxError> {
+        let mapped = map_concurrent(0..20u32, 20, |item| async move {
             step!("mapped", {
-                doors.0[item].pass(item).await;
+                doors.0[item as usize].pass(item).await;
                 Ok(item)
             })
             .await
         });
-        let all = map_concurrent_all(0..20, 20, |item| async move {
+        let all = map_concurrent_all(0..20u32, 20, |item| async move {
             step!("all", {
-                doors.0[item].pass(item).await;
+                doors.0[item as usize].pass(item).await;
                 Ok(item)
             })
             .await
             .unwrap_or(99)
         });
-        let joined = try_join_all((0..20).map(|item| async move {
+        let joined = try_join_all((0..20u32).map(|item| async move {
             step!("joined", {
-                doors.0[item].pass(item).await;
+                doors.0[item as usize].pass(item).await;
                 Ok(item)
             })
             .await
@@ -187,7 +187,7 @@ async fn results_come_in_the_order_of_the_items_whatever_the_order_they_finish_i
             tokio::task::yield_now().await;
         }
     }
-    let expected: Vec<usize> = (0..20).collect();
+    let expected: Vec<u32> = (0..20).collect();
     assert_eq!(
         handle.result().await.unwrap(),
         (expected.clone(), expected.clone(), expected)

@@ -503,9 +503,9 @@ async fn due_times_that_could_not_be_read_for_a_moment_are_not_forgotten() {
 #[tokio::test]
 async fn large_inputs_and_signals_work_up_to_the_limit_and_are_refused_above_it() {
     #[workflow]
-    async fn measures(input: Vec<u8>) -> Result<(usize, usize), BoxError> {
+    async fn measures(input: Vec<u8>) -> Result<(u64, u64), BoxError> {
         let more: Vec<u8> = signal!("more").await;
-        Ok((input.len(), more.len()))
+        Ok((input.len() as u64, more.len() as u64))
     }
     let most = (16 << 20) - 4;
     let world = World::new();
@@ -532,7 +532,7 @@ async fn large_inputs_and_signals_work_up_to_the_limit_and_are_refused_above_it(
     runtime.signal("a", "more", &vec![1u8; most]).await.unwrap();
     assert_eq!(
         runtime.handle(measures, "a").await.unwrap().result().await.unwrap(),
-        (most, most)
+        (most as u64, most as u64)
     );
 }
 

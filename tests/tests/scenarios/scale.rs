@@ -41,14 +41,14 @@ async fn ten_thousand_ready_awaits_pass_in_one_go() {
 #[tokio::test]
 async fn ten_thousand_chances_are_drawn_without_a_commit() {
     #[workflow]
-    async fn draws() -> Result<usize, BoxError> {
+    async fn draws() -> Result<u64, BoxError> {
         let mut drawn = std::collections::BTreeSet::new();
         for _ in 0..10_000 {
             let chance: u128 = random!();
             drawn.insert(chance);
         }
         sleep!("pause", secs(1)).await;
-        Ok(drawn.len())
+        Ok(drawn.len() as u64)
     }
     let world = World::new();
     let runtime = world.open(|runtime| runtime.workflow(draws)).await;
@@ -154,7 +154,7 @@ async fn five_thousand_steps_one_after_the_other_take_one_commit_each_and_replay
 #[tokio::test]
 async fn joins_of_nothing_are_over_at_once() {
     #[workflow]
-    async fn joins() -> Result<usize, BoxError> {
+    async fn joins() -> Result<u64, BoxError> {
         let nobody = Vec::<u32>::new();
         let empty = nobody.iter().map(|_| async { signal!("never").await });
         let all: Vec<u32> = join_all(empty).await;
@@ -168,7 +168,7 @@ async fn joins_of_nothing_are_over_at_once() {
         .await?;
         let collected = map_concurrent_all(&nobody, 3, |_| async move { 1 }).await;
         join!().await;
-        Ok(all.len() + tried.len() + mapped.len() + collected.len())
+        Ok((all.len() + tried.len() + mapped.len() + collected.len()) as u64)
     }
     let world = World::new();
     let runtime = world.open(|runtime| runtime.workflow(joins)).await;

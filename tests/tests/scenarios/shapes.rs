@@ -327,7 +327,7 @@ cases! {
         let (a, ()) = join!(
             async { step!("a", ledger.work("a", 1)).await.map(drop) },
             async {
-                let _ = step!("b", ledger.work("b", 1)).await;
+                let _told = step!("b", ledger.work("b", 1)).await;
                 sleep!("nap", secs(9)).await;
             },
         )
@@ -341,7 +341,7 @@ cases! {
                 Ok::<_, StepError>(())
             },
             async {
-                let _ = step!("b", ledger.work("b", 1)).await;
+                let _told = step!("b", ledger.work("b", 1)).await;
                 sleep!("nap", secs(9)).await;
             },
         )

@@ -66,8 +66,8 @@ macro_rules! counting_workflow {
     ($name:ident, $step:literal, $count:expr) => {
         /// Written by a macro.
         #[workflow]
-        pub async fn $name(numbers: Vec<u32>) -> Result<usize, BoxError> {
-            let count = step!($step, { Ok(numbers.len()) }).key($count).await?;
+        pub async fn $name(numbers: Vec<u32>) -> Result<u64, BoxError> {
+            let count = step!($step, { Ok(numbers.len() as u64) }).key($count).await?;
             helper_of_macros(count + $count).await
         }
     };
@@ -78,7 +78,7 @@ counting_workflow!(count_twice, "count", 2);
 
 /// What they call.
 #[durable]
-async fn helper_of_macros(count: usize) -> Result<usize, BoxError> {
+async fn helper_of_macros(count: u64) -> Result<u64, BoxError> {
     sleep!("a while", secs(1)).await;
     Ok(count)
 }

@@ -62,9 +62,12 @@ impl Kind {
     }
 
     /// By the last segment, so that `steadfast::step!` and a renamed crate's `sf::step!` are found too. What comes from
-    /// another well-known crate, by its path or by a `use` in sight, is not one of ours.
+    /// another well-known crate, by its path or by a `use` in sight, is not one of ours, nor is a `macro_rules!` in sight.
     pub fn of(path: &syn::Path, names: &Names) -> Option<Self> {
         let kind = Self::named(&path.segments.last()?.ident)?;
+        if names.declares_macro(path) {
+            return None;
+        }
         match names.meaning(path) {
             Meaning::Foreign(path) | Meaning::Unknown(path) if path.len() > 1 => {
                 let foreign = path.first().is_some_and(|first| FOREIGN.contains(&first.as_str()));

@@ -52,6 +52,8 @@ const KNOWN: &[&str] = &[
 ];
 
 /// One piece between two commas (or the `;` of `vec![value; count]`).
+// Short-lived, and nearly all of them are expressions.
+#[allow(clippy::large_enum_variant)]
 pub enum Piece {
     /// What stands before the expression: `name =`, `%`, `?`; often nothing.
     Expression { before: TokenStream, expression: Expr },

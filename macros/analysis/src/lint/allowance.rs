@@ -1,8 +1,10 @@
-//! `#[allow_nondeterminism(rule, reason = "…")]` on a statement: one rule, silenced there, for a reason.
+//! `#[allow_nondeterminism(rule, reason = "…")]` on a statement or a function: one rule, silenced there, for a reason.
 
+use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Expr, Ident, LitStr, Stmt, Token};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::visit::{self, Visit};
+use syn::{Attribute, Block, Expr, Ident, Item, LitStr, Meta, Stmt, Token};
 
 use crate::diagnostics::Diagnostics;
 use crate::lint::table::RULES;
@@ -48,16 +50,25 @@ impl Parse for Arguments {
 impl Allowance {
     /// The allowances on a statement. A malformed one still counts, so that one mistake gives one error.
     pub fn on(statement: &Stmt, diagnostics: &mut Diagnostics) -> Vec<Self> {
-        attributes(statement)
+        Self::of(attributes(statement), diagnostics)
+    }
+
+    /// The allowances among these attributes.
+    pub fn of(attributes: &[Attribute], diagnostics: &mut Diagnostics) -> Vec<Self> {
+        attributes
             .iter()
             .filter(|attribute| is_allowance(attribute))
-            .filter_map(|attribute| Self::read(attribute, diagnostics))
+            .filter_map(|attribute| match &attribute.meta {
+                Meta::List(list) => Self::read(list.tokens.clone(), &attribute.meta, diagnostics),
+                Meta::Path(_) | Meta::NameValue(_) => Self::read(TokenStream::new(), &attribute.meta, diagnostics),
+            })
             .collect()
     }
 
-    fn read(attribute: &Attribute, diagnostics: &mut Diagnostics) -> Option<Self> {
-        let Ok(Arguments { rule, reason }) = attribute.parse_args() else {
-            diagnostics.at(&attribute.meta, &message::ALLOW_MALFORMED, &[]);
+    /// Reads what is between the parentheses; `place` is what to show if that is wrong.
+    pub fn read(arguments: TokenStream, place: &impl ToTokens, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let Ok(Arguments { rule, reason }) = Arguments::parse.parse2(arguments) else {
+            diagnostics.at(place, &message::ALLOW_MALFORMED, &[]);
             return None;
         };
         let name = rule.to_string();
@@ -67,7 +78,7 @@ impl Allowance {
             return None;
         }
         if reason.is_none_or(|reason| reason.value().trim().is_empty()) {
-            diagnostics.at(&attribute.meta, &message::ALLOW_WITHOUT_REASON, &[&name]);
+            diagnostics.at(place, &message::ALLOW_WITHOUT_REASON, &[&name]);
             return Some(Self { rule, used: true });
         }
         Some(Self { rule, used: false })
@@ -80,14 +91,15 @@ impl Allowance {
         covers
     }
 
+    /// The rule that nothing here breaks.
+    pub fn unused(&self) -> Option<&Ident> {
+        (!self.used).then_some(&self.rule)
+    }
+
     /// Reports an allowance that nothing needed.
     pub fn retire(&self, diagnostics: &mut Diagnostics) {
-        if !self.used {
-            diagnostics.at(
-                &self.rule.to_token_stream(),
-                &message::ALLOW_UNUSED,
-                &[&self.rule.to_string()],
-            );
+        if let Some(rule) = self.unused() {
+            diagnostics.at(rule, &message::ALLOW_UNUSED, &[&rule.to_string()]);
         }
     }
 }
@@ -98,8 +110,42 @@ fn attributes(statement: &Stmt) -> &[Attribute] {
         Stmt::Local(local) => &local.attrs,
         Stmt::Macro(call) => &call.attrs,
         Stmt::Expr(expression, _) => leftmost(expression),
+        Stmt::Item(Item::Static(item)) => &item.attrs,
         Stmt::Item(_) => &[],
     }
+}
+
+/// Reports allowances on anything but a statement, which would silence nothing.
+pub(super) fn misplaced(block: &Block, diagnostics: &mut Diagnostics) {
+    Misplaced {
+        placed: Vec::new(),
+        diagnostics,
+    }
+    .visit_block(block);
+}
+
+struct Misplaced<'ast, 'd> {
+    /// Those on statements around the current place.
+    placed: Vec<&'ast Attribute>,
+    diagnostics: &'d mut Diagnostics,
+}
+
+impl<'ast> Visit<'ast> for Misplaced<'ast, '_> {
+    fn visit_stmt(&mut self, statement: &'ast Stmt) {
+        let before = self.placed.len();
+        self.placed.extend(attributes(statement));
+        visit::visit_stmt(self, statement);
+        self.placed.truncate(before);
+    }
+
+    fn visit_attribute(&mut self, attribute: &'ast Attribute) {
+        let placed = self.placed.iter().any(|placed| std::ptr::eq(*placed, attribute));
+        if is_allowance(attribute) && !placed {
+            self.diagnostics.at(&attribute.meta, &message::ALLOW_MISPLACED, &[]);
+        }
+    }
+
+    fn visit_item(&mut self, _: &'ast Item) {}
 }
 
 fn leftmost(expression: &Expr) -> &[Attribute] {
@@ -109,6 +155,21 @@ fn leftmost(expression: &Expr) -> &[Attribute] {
         Expr::Cast(cast) => leftmost(&cast.expr),
         Expr::Array(e) => &e.attrs,
         Expr::Async(e) => &e.attrs,
+        Expr::Closure(e) => &e.attrs,
+        Expr::Const(e) => &e.attrs,
+        Expr::Continue(e) => &e.attrs,
+        Expr::Field(e) => &e.attrs,
+        Expr::Group(e) => &e.attrs,
+        Expr::Index(e) => &e.attrs,
+        Expr::Let(e) => &e.attrs,
+        Expr::Lit(e) => &e.attrs,
+        Expr::Paren(e) => &e.attrs,
+        Expr::Range(e) => &e.attrs,
+        Expr::RawAddr(e) => &e.attrs,
+        Expr::Reference(e) => &e.attrs,
+        Expr::Repeat(e) => &e.attrs,
+        Expr::TryBlock(e) => &e.attrs,
+        Expr::Unary(e) => &e.attrs,
         Expr::Await(e) => &e.attrs,
         Expr::Block(e) => &e.attrs,
         Expr::Break(e) => &e.attrs,

@@ -1,11 +1,16 @@
-//! The determinism rules that need no types: what each matches, why it matters, what to do instead.
+//! The determinism rules: what each matches, why it matters, what to do instead.
 //!
-//! This table is the single source. A path matches however it is written: in full, through a `use`, or by its type
-//! (`Instant::now`). A `*` at the end stands for any one name. Rules that need more than paths have a few lines in
-//! `lint`, and their words here all the same.
+//! This table is the single source. A path matches however it is written: in full or through a `use`. The lists of paths
+//! are in `paths`, their syntax in `index`. Rules that need more than paths have their code in files of their own, and
+//! their words here all the same.
 //!
 //! Absent on purpose: rules on names and on how checkpoints are written. Those cannot be allowed, and are `check`'s.
 
+use crate::lint::paths;
+use crate::lint::{
+    captured_cell, checkpoint_in_body, discarded_result, endless_loop, float_branch, guard_across_checkpoint,
+    hash_order, not_awaited, stored_usize,
+};
 use crate::message::Message;
 
 /// One rule.
@@ -36,25 +41,51 @@ pub enum Level {
     Warning,
 }
 
-/// How the calls of a rule are kept from giving a second error once they are reported; see `body::rewrite`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How the calls of a rule are kept from giving a second error once they are reported; see `body::rewrite`. Worse ones last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Aftermath {
     /// It compiles as it is.
     Harmless,
-    /// Its future is not durable, or its arguments are: it must go.
+    /// It stays, and so does its type, but what it gives may be awaited, which is not durable.
+    Awaitable,
+    /// Its arguments are durable, where others are expected: it must go.
     Replace,
 }
 
 impl Rule {
     pub fn aftermath(&self) -> Aftermath {
         match self.id {
-            "timer" | "spawn" | "foreign_join" | "foreign_select" => Aftermath::Replace,
+            "timer" | "spawn" | "foreign_join" | "foreign_select" | "blocking" => Aftermath::Replace,
+            "sync_primitive" | "io" => Aftermath::Awaitable,
             _ => Aftermath::Harmless,
         }
     }
 }
 
-pub const CLOCK: &Rule = &RULES[0];
+/// The rules that code asks for by name.
+pub const GLOBAL_STATE: &Rule = by_id("global_state");
+pub const ADDRESS_OR_HASH: &Rule = by_id("address_or_hash");
+pub const UNSAFE_OR_EXIT: &Rule = by_id("unsafe_or_exit");
+
+const fn by_id(id: &str) -> &'static Rule {
+    let mut found = None;
+    let mut at = 0;
+    while at < RULES.len() {
+        if same(RULES[at].id.as_bytes(), id.as_bytes()) {
+            found = Some(&RULES[at]);
+        }
+        at += 1;
+    }
+    found.expect("the table has the rule")
+}
+
+const fn same(one: &[u8], other: &[u8]) -> bool {
+    match (one, other) {
+        ([], []) => true,
+        ([first, rest @ ..], [start, end @ ..]) => *first == *start && same(rest, end),
+        _ => false,
+    }
+}
 
 pub const RULES: &[Rule] = &[
     Rule {
@@ -63,29 +94,7 @@ pub const RULES: &[Rule] = &[
         refuses: "`SystemTime::now`, `Instant::now`, `.elapsed()`, the clocks of chrono, time, jiff, tokio",
         instead: "`now!()`",
         example: "let now = std::time::SystemTime::now();",
-        paths: &[
-            "std::time::SystemTime::now",
-            "std::time::Instant::now",
-            "tokio::time::Instant::now",
-            "chrono::Utc::now",
-            "chrono::Local::now",
-            "chrono::offset::Utc::now",
-            "chrono::offset::Local::now",
-            "time::OffsetDateTime::now_utc",
-            "time::OffsetDateTime::now_local",
-            "time::UtcDateTime::now",
-            "jiff::Timestamp::now",
-            "jiff::Zoned::now",
-            "web_time::SystemTime::now",
-            "web_time::Instant::now",
-            "quanta::Instant::now",
-            "quanta::Clock::new",
-            "coarsetime::Instant::now",
-            "coarsetime::Clock::now_since_epoch",
-            "minstant::Instant::now",
-            "humantime::Timestamp::now",
-            "prost_types::Timestamp::now",
-        ],
+        paths: paths::CLOCK,
         macros: &[],
         message: Message {
             text: "workflow code cannot read the clock: `{0}`",
@@ -99,36 +108,7 @@ pub const RULES: &[Rule] = &[
         refuses: "rand, fastrand, getrandom, `RandomState`",
         instead: "`random!()`",
         example: "let dice: u8 = rand::random();",
-        paths: &[
-            "rand::random",
-            "rand::random_bool",
-            "rand::random_iter",
-            "rand::random_range",
-            "rand::random_ratio",
-            "rand::fill",
-            "rand::rng",
-            "rand::thread_rng",
-            "rand::make_rng",
-            "rand::rngs::ThreadRng::default",
-            "rand::rngs::OsRng",
-            "rand::rngs::SysRng",
-            "rand::rngs::StdRng::from_os_rng",
-            "rand::rngs::StdRng::from_entropy",
-            "rand::rngs::SmallRng::from_os_rng",
-            "rand::rngs::SmallRng::from_entropy",
-            "rand_core::OsRng",
-            "fastrand::*",
-            "fastrand::Rng::new",
-            "fastrand::Rng::default",
-            "getrandom::*",
-            "nanorand::tls_rng",
-            "oorandom::Rand32::new",
-            "std::hash::RandomState::new",
-            "std::hash::RandomState::default",
-            "std::collections::hash_map::RandomState::new",
-            "std::collections::hash_map::RandomState::default",
-            "ahash::RandomState::new",
-        ],
+        paths: paths::RANDOMNESS,
         macros: &[],
         message: Message {
             text: "workflow code cannot draw its own randomness: `{0}`",
@@ -142,30 +122,8 @@ pub const RULES: &[Rule] = &[
         refuses: "`Uuid::new_v4` and its like, ulid, nanoid, cuid",
         instead: "`uuid!()`",
         example: "let id = uuid::Uuid::new_v4();",
-        paths: &[
-            "uuid::Uuid::new_v1",
-            "uuid::Uuid::new_v4",
-            "uuid::Uuid::new_v6",
-            "uuid::Uuid::new_v7",
-            "uuid::Uuid::now_v1",
-            "uuid::Uuid::now_v6",
-            "uuid::Uuid::now_v7",
-            "uuid::Timestamp::now",
-            "ulid::Ulid::new",
-            "ulid::Ulid::generate",
-            "ulid::Generator::new",
-            "ksuid::Ksuid::generate",
-            "svix_ksuid::Ksuid::new",
-            "cuid::cuid",
-            "cuid::cuid1",
-            "cuid::cuid2",
-            "cuid2::create_id",
-            "cuid2::cuid",
-            "xid::new",
-            "bson::oid::ObjectId::new",
-            "mongodb::bson::oid::ObjectId::new",
-        ],
-        macros: &["nanoid::nanoid"],
+        paths: paths::FRESH_ID,
+        macros: paths::FRESH_ID_MACROS,
         message: Message {
             text: "workflow code cannot make its own ids: `{0}`",
             reason: "replay would make another one, and whoever got the first would never be found again",
@@ -178,26 +136,7 @@ pub const RULES: &[Rule] = &[
         refuses: "sleeps, timeouts and intervals of any runtime",
         instead: "`sleep!`, `.timeout(…)`",
         example: "tokio::time::sleep(delay).await;",
-        paths: &[
-            "tokio::time::sleep",
-            "tokio::time::sleep_until",
-            "tokio::time::timeout",
-            "tokio::time::timeout_at",
-            "tokio::time::interval",
-            "tokio::time::interval_at",
-            "std::thread::sleep",
-            "std::thread::sleep_ms",
-            "async_std::task::sleep",
-            "async_std::future::timeout",
-            "smol::Timer::after",
-            "smol::Timer::at",
-            "smol::Timer::interval",
-            "async_io::Timer::after",
-            "async_io::Timer::at",
-            "async_io::Timer::interval",
-            "futures_timer::Delay::new",
-            "gloo_timers::future::sleep",
-        ],
+        paths: paths::TIMER,
         macros: &[],
         message: Message {
             text: "workflow code cannot wait on a timer of its own: `{0}`",
@@ -211,26 +150,7 @@ pub const RULES: &[Rule] = &[
         refuses: "tasks and threads",
         instead: "a step, `join!`, `map_concurrent`",
         example: "tokio::spawn(work());",
-        paths: &[
-            "tokio::spawn",
-            "tokio::task::spawn",
-            "tokio::task::spawn_blocking",
-            "tokio::task::spawn_local",
-            "tokio::task::block_in_place",
-            "tokio::task::JoinSet::new",
-            "tokio::task::JoinSet::spawn",
-            "std::thread::spawn",
-            "std::thread::scope",
-            "std::thread::Builder::new",
-            "rayon::spawn",
-            "rayon::join",
-            "rayon::scope",
-            "async_std::task::spawn",
-            "async_std::task::spawn_blocking",
-            "smol::spawn",
-            "smol::unblock",
-            "blocking::unblock",
-        ],
+        paths: paths::SPAWN,
         macros: &[],
         message: Message {
             text: "workflow code cannot start tasks or threads: `{0}`",
@@ -244,34 +164,8 @@ pub const RULES: &[Rule] = &[
         refuses: "`tokio::join!`, `futures::future::join_all` and their like",
         instead: "`join!`, `join_all`",
         example: "tokio::join!(first, second);",
-        paths: &[
-            "futures::future::join",
-            "futures::future::join3",
-            "futures::future::join4",
-            "futures::future::join5",
-            "futures::future::join_all",
-            "futures::future::try_join",
-            "futures::future::try_join3",
-            "futures::future::try_join4",
-            "futures::future::try_join5",
-            "futures::future::try_join_all",
-            "futures_util::future::join",
-            "futures_util::future::join_all",
-            "futures_util::future::try_join",
-            "futures_util::future::try_join_all",
-            "futures_lite::future::zip",
-            "futures_lite::future::try_zip",
-        ],
-        macros: &[
-            "tokio::join",
-            "tokio::try_join",
-            "futures::join",
-            "futures::try_join",
-            "futures::future::join",
-            "futures_util::join",
-            "futures_util::try_join",
-            "std::future::join",
-        ],
+        paths: paths::FOREIGN_JOIN,
+        macros: paths::FOREIGN_JOIN_MACROS,
         message: Message {
             text: "`{0}` does not know durable futures",
             reason: "it would poll its branches in an order of its own, which replay cannot repeat",
@@ -284,79 +178,136 @@ pub const RULES: &[Rule] = &[
         refuses: "`tokio::select!`, `FuturesUnordered` and their like",
         instead: "`race!`, `map_concurrent`",
         example: "futures::future::select(first, second).await;",
-        paths: &[
-            "futures::future::select",
-            "futures::future::select_all",
-            "futures::future::select_ok",
-            "futures::future::try_select",
-            "futures::stream::FuturesUnordered::new",
-            "futures::stream::FuturesOrdered::new",
-            "futures::stream::select",
-            "futures::stream::select_all",
-            "futures_util::future::select",
-            "futures_util::future::select_all",
-            "futures_util::future::select_ok",
-            "futures_util::stream::FuturesUnordered::new",
-            "futures_util::stream::FuturesOrdered::new",
-            "futures_lite::future::or",
-            "futures_lite::future::race",
-        ],
-        macros: &[
-            "tokio::select",
-            "futures::select",
-            "futures::select_biased",
-            "futures_util::select",
-            "futures_util::select_biased",
-        ],
+        paths: paths::FOREIGN_SELECT,
+        macros: paths::FOREIGN_SELECT_MACROS,
         message: Message {
             text: "`{0}` does not know durable futures",
             reason: "which branch wins depends on chance and speed, and replay must see the same one win",
             remedy: "use `race!(first, second)` and match on the answer; for many of one kind, `map_concurrent`",
         },
     },
+    Rule {
+        id: "sync_primitive",
+        level: Level::Error,
+        refuses: "channels, locks, notifies, barriers, semaphores: making them, and their methods",
+        instead: "variables of the workflow, `signal!`, or a step",
+        example: "let (sender, receiver) = std::sync::mpsc::channel::<u8>();",
+        paths: paths::SYNC_PRIMITIVE,
+        macros: &[],
+        message: Message {
+            text: "workflow code cannot use channels or locks: `{0}`",
+            reason: "what others put into them is not recorded, and replay would find something else there",
+            remedy: "keep state in variables of the workflow; for news from outside, wait with `signal!`; use a lock in a step",
+        },
+    },
+    Rule {
+        id: "io",
+        level: Level::Error,
+        refuses: "files, network, processes, standard streams, HTTP clients, databases",
+        instead: "a step",
+        example: "let text = std::fs::read_to_string(path);",
+        paths: paths::IO,
+        macros: &[],
+        message: Message {
+            text: "workflow code cannot reach outside: `{0}`",
+            reason: "every replay would do it again, and get another answer",
+            remedy: "do it in a step, whose result is recorded: `step!(\"name\", { … }).await?`; a client that is shared is state",
+        },
+    },
+    Rule {
+        id: "environment",
+        level: Level::Error,
+        refuses: "environment variables, arguments, directories, process and thread ids, host and user names, number of processors, local time zone; `env!` too, since another build has other values",
+        instead: "an input, state, or a step",
+        example: "let home = std::env::var(\"HOME\");",
+        paths: paths::ENVIRONMENT,
+        macros: paths::ENVIRONMENT_MACROS,
+        message: Message {
+            text: "workflow code cannot read its surroundings: `{0}`",
+            reason: "replay may happen on another machine, or in another process or build, where the answer is another one",
+            remedy: "take it as an input of the workflow, or read it in a step, whose result is recorded",
+        },
+    },
+    Rule {
+        id: "global_state",
+        level: Level::Error,
+        refuses: "`static mut`, statics that can change, `thread_local!`, `OnceLock`, `LazyLock`, atomics",
+        instead: "variables of the workflow, or state",
+        example: "let counter = std::sync::atomic::AtomicU32::new(0);",
+        paths: paths::GLOBAL_STATE,
+        macros: paths::GLOBAL_STATE_MACROS,
+        message: Message {
+            text: "workflow code cannot use what lives outside of the instance and changes: `{0}`",
+            reason: "other instances and steps change it too, and a restart resets it: replay would find another value",
+            remedy: "use a variable of the workflow; what is shared belongs into state, and is read and changed in steps",
+        },
+    },
+    Rule {
+        id: "address_or_hash",
+        level: Level::Error,
+        refuses: "addresses as data (pointer casts, `{:p}`, `ptr_eq`), `DefaultHasher`, `TypeId`, `type_name`",
+        instead: "an id of your own, a hash that is specified",
+        example: "let name = std::any::type_name::<u8>();",
+        paths: paths::ADDRESS_OR_HASH,
+        macros: paths::ADDRESS_OR_HASH_MACROS,
+        message: Message {
+            text: "workflow code cannot use addresses or unspecified hashes: `{0}`",
+            reason: "they differ from process to process, or from one release of Rust to the next",
+            remedy: "compare by value or by an id of your own; for a hash, use one that is specified, such as SHA-256",
+        },
+    },
+    Rule {
+        id: "printing",
+        level: Level::Warning,
+        refuses: "`println!` and its like, the macros of log, slog, defmt",
+        instead: "`tracing`, which is silent on replay",
+        example: "println!(\"shipped\");",
+        paths: &[],
+        macros: paths::PRINTING_MACROS,
+        message: Message {
+            text: "`{0}` in workflow code prints again on every replay",
+            reason: "workflow code runs again whenever the instance is replayed",
+            remedy: "use `tracing::info!` and its like, which are silent on replay; or print in a step",
+        },
+    },
+    Rule {
+        id: "blocking",
+        level: Level::Error,
+        refuses: "`block_on`, blocking receives and locks, `thread::park`, joining threads, spinning",
+        instead: "`.await` of something durable, or a step",
+        example: "futures::executor::block_on(work());",
+        paths: paths::BLOCKING,
+        macros: &[],
+        message: Message {
+            text: "workflow code cannot block its thread: `{0}`",
+            reason: "other instances run on the same thread, and what it waits for is not recorded",
+            remedy: "await something durable; if it must block, do it in a step, through `tokio::task::spawn_blocking`",
+        },
+    },
+    Rule {
+        id: "unsafe_or_exit",
+        level: Level::Error,
+        refuses: "`unsafe`, inline assembly, `process::exit`, `abort`, `catch_unwind`, panic hooks",
+        instead: "a step, or `return Err(…)`",
+        example: "std::process::exit(1);",
+        paths: paths::UNSAFE_OR_EXIT,
+        macros: paths::UNSAFE_OR_EXIT_MACROS,
+        message: Message {
+            text: "workflow code cannot use `{0}`",
+            reason: "it goes around what makes replay safe: it may change memory or end the process, and a panic must reach the engine",
+            remedy: "put it into a step; to end the workflow, `return Err(…)`",
+        },
+    },
+    hash_order::RULE,
+    checkpoint_in_body::RULE,
+    captured_cell::RULE,
+    not_awaited::RULE,
+    endless_loop::RULE,
+    float_branch::RULE,
+    stored_usize::RULE,
+    guard_across_checkpoint::RULE,
+    discarded_result::RULE,
 ];
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_rule_is_found_by_its_own_id_and_matches_something() {
-        assert_eq!(CLOCK.id, "clock");
-        for (index, rule) in RULES.iter().enumerate() {
-            assert!(
-                RULES.iter().skip(index + 1).all(|other| other.id != rule.id),
-                "two rules `{}`",
-                rule.id
-            );
-            assert!(
-                !rule.paths.is_empty() || !rule.macros.is_empty(),
-                "`{}` matches nothing",
-                rule.id
-            );
-        }
-    }
-
-    #[test]
-    fn the_documentation_lists_every_rule() {
-        let documentation = include_str!("../../../src/lib.rs");
-        for rule in RULES {
-            let Rule {
-                id, refuses, instead, ..
-            } = rule;
-            let row = format!("/// | `{id}` | {refuses} | {instead} |");
-            assert!(documentation.contains(&row), "{row}");
-        }
-    }
-
-    #[test]
-    fn every_message_ends_without_a_full_stop_and_shows_what_was_found() {
-        for rule in RULES {
-            let message = &rule.message;
-            assert!(message.text.contains("{0}"), "`{}`", rule.id);
-            for part in [message.text, message.reason, message.remedy] {
-                assert!(!part.ends_with('.'), "{part}");
-            }
-        }
-    }
-}
+mod tests;

@@ -1,6 +1,7 @@
 //! What fires, and what must not.
 
 use super::*;
+use crate::lint::table::RULES;
 
 fn rules(function: &str) -> Vec<String> {
     let function: ItemFn = syn::parse_str(function).expect("a function");
@@ -30,7 +31,7 @@ fn a_clock_is_found_however_it_is_written() {
         clock("Clock::now")
     );
     assert_eq!(body("let t = x.map(Instant::now);"), clock("Instant::now"));
-    assert_eq!(body(r#"println!("{:?}", Utc::now());"#), clock("Utc::now"));
+    assert_eq!(body(r#"format!("{:?}", Utc::now());"#), clock("Utc::now"));
     assert_eq!(
         body("let all = vec![::std::time::Instant::now(); 2];"),
         clock("::std::time::Instant::now")
@@ -129,10 +130,153 @@ fn foreign_macros_are_told_from_ours() {
     );
 }
 
+#[test]
+fn other_peoples_macros_are_searched_for_calls() {
+    let clock = ["workflow code cannot read the clock: `Instant::now`"];
+    assert_eq!(body("mine!(x => Instant::now());"), clock);
+    assert_eq!(body("mine! { a: [Instant::now()] }"), clock);
+    assert_eq!(
+        body(r#"mine!(println!("x"));"#),
+        ["`println!` in workflow code prints again on every replay"]
+    );
+    assert!(body(r#"mine!("Instant::now()"); stringify!(Instant::now()); mine!(x.now());"#).is_empty());
+    assert!(body("macro_rules! println { () => {} } println!();").is_empty());
+}
+
+#[test]
+fn qualified_forms_and_globs_are_followed() {
+    let clock = |path: &str| vec![format!("workflow code cannot read the clock: `{path}`")];
+    assert_eq!(body("<Instant>::now();"), clock("<Instant>::now"));
+    assert_eq!(
+        body("<std::time::SystemTime as Clock>::now();"),
+        clock("<std::time::SystemTime as Clock>::now")
+    );
+    assert_eq!(body("use std::time::*; let t = Instant::now();"), clock("Instant::now"));
+    assert_eq!(
+        body("use std::{time::{self as t}}; t::Instant::now();"),
+        clock("t::Instant::now")
+    );
+    assert_eq!(
+        body("use core::time as c; std::time::UNIX_EPOCH.elapsed();"),
+        clock(".elapsed()")
+    );
+    assert_eq!(
+        body("use rand::rng; let mut rng = rng(); rng.next_u32();"),
+        ["workflow code cannot draw its own randomness: `rng`"]
+    );
+}
+
+#[test]
+fn methods_count_where_the_type_is_written_down() {
+    let lock = |found: &str| vec![format!("workflow code cannot use channels or locks: `{found}`")];
+    assert_eq!(
+        body("use std::sync::*; let m = Mutex::<u8>::new(0);"),
+        lock("Mutex::<u8>::new")
+    );
+    assert_eq!(
+        body("let m = std::sync::nonpoison::Mutex::new(0); m.lock();"),
+        lock("std::sync::nonpoison::Mutex::new")
+    );
+    assert_eq!(
+        rules("async fn w(state: &tokio::sync::Mutex<u8>) { *state.lock().await += 1; }"),
+        lock(".lock()")
+    );
+    assert_eq!(
+        body("use futures::StreamExt as _; pages.buffer_unordered(3).next();"),
+        ["`.buffer_unordered()` does not know durable futures"]
+    );
+    assert_eq!(
+        body("use futures::prelude::*; pages.buffer_unordered(3);"),
+        ["`.buffer_unordered()` does not know durable futures"]
+    );
+    assert!(body("use std::time::Instant; flags.elapsed(); flags.now();").is_empty());
+    assert_eq!(
+        body("use std::path::Path; if Path::new(name).exists() {}"),
+        ["workflow code cannot reach outside: `.exists()`"]
+    );
+    assert!(body("pages.buffer_unordered(3); path.exists(); state.lock();").is_empty());
+    assert!(body("let a: std::path::Path = x; let a = mine(); a.exists();").is_empty());
+    assert!(body("if b { let a: std::path::Path = x; } a.exists(); let c = Path::new(d);").is_empty());
+    assert!(body("use std::path::Path; let a: crate::Path = x; a.exists(); f(|a: Path| 1); a.exists();").is_empty());
+    assert!(body("use tokio::spawn; match x { spawn => spawn(1) }; if let Some(spawn) = x && spawn(1) {}").is_empty());
+    assert_eq!(
+        rules("async fn w(count: &std::sync::Mutex<u8>) { if let Ok(count) = count.lock() { count.lock(); } }"),
+        lock(".lock()")
+    );
+    assert_eq!(
+        rules("async fn w(count: Arc<std::sync::Mutex<u8>>) { count.lock(); }"),
+        lock(".lock()")
+    );
+}
+
+#[test]
+fn forms_without_a_path_are_found() {
+    let forbidden = |found: &str| vec![format!("workflow code cannot use `{found}`")];
+    let address = |found: &str| {
+        vec![format!(
+            "workflow code cannot use addresses or unspecified hashes: `{found}`"
+        )]
+    };
+    assert_eq!(body("unsafe { f() }"), forbidden("unsafe"));
+    assert_eq!(body("let p = &x as *const u8 as usize;"), address("as *const"));
+    assert_eq!(body("let p = list.as_ptr() as u64;"), address("as u64"));
+    assert_eq!(body("let p = &raw const x;"), address("&raw"));
+    assert_eq!(body(r#"let text = format!("{x:p}");"#), address("{:p}"));
+    let global = |found: &str| {
+        vec![format!(
+            "workflow code cannot use what lives outside of the instance and changes: `{found}`"
+        )]
+    };
+    assert_eq!(body("static mut COUNT: u8 = 0;"), global("static COUNT"));
+    assert_eq!(
+        body("static COUNT: AtomicU8 = AtomicU8::new(0); COUNT;"),
+        global("static COUNT")
+    );
+    assert_eq!(body("thread_local! { static A: u8 = 1; }"), global("thread_local!"));
+    assert!(body("static NAMES: &[&str] = &[]; x as u8; size as usize; let a = b as fn(u8);").is_empty());
+}
+
+#[test]
+fn an_allowance_may_stand_on_any_statement_and_nowhere_else() {
+    let allow = r#"#[allow_nondeterminism(clock, reason = "x")]"#;
+    for statement in [
+        "let t = Instant::now();",
+        "Instant::now();",
+        "{ Instant::now(); }",
+        "loop { Instant::now(); }",
+        "while a { Instant::now(); }",
+        "for _ in 0..1 { Instant::now(); }",
+        "if a { Instant::now(); }",
+        "match a { _ => Instant::now() };",
+        "return Instant::now();",
+        "t = Instant::now();",
+        "a.b(Instant::now()).c();",
+        "vec![Instant::now()];",
+        "mine!(Instant::now());",
+        "&Instant::now();",
+        "(Instant::now());",
+        "|| Instant::now();",
+        "Instant::now()",
+    ] {
+        assert!(body(&format!("{allow} {statement}")).is_empty(), "{statement}");
+    }
+    assert!(body(&format!("list.map(|x| {{ {allow} Instant::now() }});")).is_empty());
+    let both = r#"#[allow_nondeterminism(address_or_hash, reason = "y")]"#;
+    assert!(body(&format!("{allow} {both} let p = &Instant::now() as *const _;")).is_empty());
+    assert_eq!(
+        body(&format!("match a {{ {allow} _ => 1 }};")),
+        ["`#[allow_nondeterminism]` belongs on a statement in workflow code"]
+    );
+    assert_eq!(
+        body(&format!("f({allow} 1);")),
+        ["`#[allow_nondeterminism]` belongs on a statement in workflow code"]
+    );
+}
+
 /// The table's own examples: each breaks its rule, and no other.
 #[test]
 fn every_rule_is_broken_by_its_example_alone() {
-    for rule in table::RULES {
+    for rule in RULES {
         let function = format!("async fn workflow() {{ {} }}", rule.example);
         let function: ItemFn = syn::parse_str(&function).expect("a function");
         let mut diagnostics = Diagnostics::default();

@@ -52,12 +52,12 @@ pub(super) fn names_around(function: &Ident, file: &Path) -> Names {
 fn read(path: &Path) -> Option<Functions> {
     let file = syn::parse_file(&std::fs::read_to_string(path).ok()?).ok()?;
     let mut functions = Functions::new();
-    collect(&file.items, &mut functions);
+    collect(&file.items, None, &mut functions);
     Some(functions)
 }
 
-fn collect(items: &[Item], functions: &mut Functions) {
-    let names = Names::of_items(items);
+fn collect(items: &[Item], outer: Option<&Names>, functions: &mut Functions) {
+    let names = Names::of_items(items, outer);
     let mut found = |function: &Signature, attributes: &[Attribute]| {
         if attributes.iter().any(is_ours) {
             let names = Some(names.clone());
@@ -86,15 +86,15 @@ fn collect(items: &[Item], functions: &mut Functions) {
             ..
         }) = item
         {
-            collect(items, functions);
+            collect(items, Some(&names), functions);
         }
     }
 }
 
 fn is_ours(attribute: &Attribute) -> bool {
-    attribute
-        .path()
-        .segments
-        .last()
-        .is_some_and(|last| last.ident == "workflow" || last.ident == "durable")
+    attribute.path().segments.last().is_some_and(|last| {
+        ["workflow", "durable", "deterministic"]
+            .iter()
+            .any(|ours| last.ident == ours)
+    })
 }

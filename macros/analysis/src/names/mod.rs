@@ -1,13 +1,17 @@
 //! Which item a path in the body means, as far as syntax tells: through `use`, through items declared beside it, or by
-//! its own first segment. Absent on purpose: globs and types, which only the compiler knows.
+//! its own first segment. Absent on purpose: types, and globs out of sight, which the compiler knows, and in part whoever has read the
+//! whole crate ([`Crate`]).
 
 mod file;
+pub mod statics;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::rc::Rc;
 
 use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Block, Item, ItemFn, ItemUse, Local, Pat, PatIdent, Path, UseTree, Visibility};
+use syn::{Attribute, Block, GenericParam, Item, ItemFn, ItemUse, Local, Pat, PatIdent, Path, UseTree, Visibility};
 
 /// What a path means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +24,14 @@ pub enum Meaning {
     Unknown(Vec<String>),
 }
 
+/// What somebody who has read the whole crate knows, seen from one function.
+pub trait Crate {
+    /// What the path means; `None` if the crate does not tell.
+    fn meaning(&self, written: &[String]) -> Option<Meaning>;
+}
+
 /// The names in scope.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Names {
     /// Name in scope → the path that `use` gave it.
     imports: BTreeMap<String, Vec<String>>,
@@ -33,12 +43,49 @@ pub struct Names {
     durable: BTreeSet<String>,
     /// Workflows declared in sight, which are unit structs.
     workflows: BTreeSet<String>,
+    /// Modules whose names all came in through `use …::*`.
+    globs: Vec<Vec<String>>,
+    /// Macros declared in sight.
+    macros: BTreeSet<String>,
+    /// Statics around the function whose value can change.
+    changing: BTreeSet<String>,
+    /// Whether the file around the function was read: what is not in sight then came through a glob, or is not there.
+    whole: bool,
+    /// Goes before what one file tells.
+    index: Option<Rc<dyn Crate>>,
+}
+
+impl fmt::Debug for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Names")
+            .field("imports", &self.imports)
+            .field("declared", &self.declared)
+            .field("variables", &self.variables)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Names {
+    /// The names in scope in the body of `function`, in a crate that was read as a whole.
+    pub fn within(function: &ItemFn, whole: Rc<dyn Crate>) -> Self {
+        let around = Self {
+            index: Some(whole),
+            whole: true,
+            ..Self::default()
+        };
+        around.and_of_body(&function.block)
+    }
+
     /// The names in scope in the body of `function`, which stands in `file` if that is known.
     pub fn of(function: &ItemFn, file: Option<&std::path::Path>) -> Self {
-        let around = file.map_or_else(Self::default, |file| file::names_around(&function.sig.ident, file));
+        let mut around = file.map_or_else(Self::default, |file| file::names_around(&function.sig.ident, file));
+        for parameter in &function.sig.generics.params {
+            if let GenericParam::Type(parameter) = parameter {
+                let name = parameter.ident.unraw().to_string();
+                around.imports.remove(&name);
+                around.declared.insert(name);
+            }
+        }
         around.and_of_body(&function.block)
     }
 
@@ -54,16 +101,28 @@ impl Names {
         for name in inner.imports.keys() {
             self.declared.remove(name);
         }
+        // A static of the function's own is reported where it is declared.
+        self.changing
+            .retain(|name| !inner.declared.contains(name) && !inner.imports.contains_key(name));
         self.imports.extend(inner.imports);
         self.declared.extend(inner.declared);
         self.variables.extend(inner.variables);
+        self.globs.extend(inner.globs);
+        self.macros.extend(inner.macros);
         self
     }
 
-    /// What a list of items imports and declares.
-    fn of_items(items: &[Item]) -> Self {
-        let mut names = Self::default();
+    /// What a list of items imports and declares; `outer` is the module around them.
+    fn of_items(items: &[Item], outer: Option<&Self>) -> Self {
+        let mut names = Self {
+            whole: true,
+            ..Self::default()
+        };
         items.iter().for_each(|item| names.visit_item(item));
+        if let Some(outer) = outer {
+            names.inherit(outer);
+        }
+        names.changing.extend(statics::changing(items, &names));
         let functions = items.iter().filter_map(|item| match item {
             Item::Fn(function) => Some(function),
             _ => None,
@@ -92,7 +151,46 @@ impl Names {
         self.workflows.iter().map(String::as_str)
     }
 
+    /// Follows `use super::…` into the module around.
+    fn inherit(&mut self, outer: &Self) {
+        for path in self.imports.values_mut() {
+            if let [first, name, rest @ ..] = path.as_slice()
+                && first == "super"
+                && let Some(there) = outer.imports.get(name)
+            {
+                *path = there.iter().chain(rest).cloned().collect();
+            }
+        }
+        let before = self.globs.len();
+        self.globs.retain(|glob| glob.as_slice() != ["super"]);
+        if self.globs.len() == before {
+            return;
+        }
+        for (name, path) in &outer.imports {
+            if !self.declared.contains(name) {
+                self.imports.entry(name.clone()).or_insert_with(|| path.clone());
+            }
+        }
+        for name in &outer.declared {
+            if !self.imports.contains_key(name) {
+                self.declared.insert(name.clone());
+            }
+        }
+        self.globs.extend(outer.globs.iter().cloned());
+        self.macros.extend(outer.macros.iter().cloned());
+        let hidden = |name: &&String| !self.declared.contains(*name) || outer.declared.contains(*name);
+        self.changing.extend(outer.changing.iter().filter(hidden).cloned());
+    }
+
     pub fn meaning(&self, path: &Path) -> Meaning {
+        match path.get_ident() {
+            Some(only) if self.variables.contains(&only.unraw().to_string()) => Meaning::Own,
+            _ => self.item(path),
+        }
+    }
+
+    /// What the path means if no variable is in the way.
+    pub fn item(&self, path: &Path) -> Meaning {
         let written: Vec<String> = path
             .segments
             .iter()
@@ -101,10 +199,62 @@ impl Names {
         if path.leading_colon.is_some() {
             return Meaning::Foreign(canonical(written));
         }
-        match written.as_slice() {
-            [only] if self.variables.contains(only) => Meaning::Own,
-            _ => self.follow(written, 0),
+        self.known(&written).unwrap_or_else(|| self.follow(written, 0))
+    }
+
+    /// Whether the file or the function declares a macro of this name.
+    pub fn declares_macro(&self, path: &Path) -> bool {
+        path.get_ident()
+            .is_some_and(|only| self.macros.contains(&only.unraw().to_string()))
+    }
+
+    /// What the path of a macro means.
+    pub fn macro_item(&self, path: &Path) -> Meaning {
+        match path.get_ident() {
+            Some(_) if self.declares_macro(path) => Meaning::Own,
+            // An item of that name is in another namespace.
+            Some(only) if !self.imports.contains_key(&only.unraw().to_string()) => {
+                Meaning::Unknown(vec![only.unraw().to_string()])
+            }
+            _ => self.item(path),
         }
+    }
+
+    fn known(&self, written: &[String]) -> Option<Meaning> {
+        match self.index.as_ref()?.meaning(written)? {
+            Meaning::Foreign(path) => Some(Meaning::Foreign(canonical(path))),
+            known => Some(known),
+        }
+    }
+
+    /// Every item that a name of unknown origin can be, because of a `use …::*` in sight.
+    pub fn through_globs<'n>(&'n self, written: &'n [String]) -> impl Iterator<Item = Vec<String>> + 'n {
+        let paths = self.globs.iter().map(|glob| self.follow(glob.clone(), 0));
+        paths.filter_map(move |module| match module {
+            Meaning::Foreign(path) | Meaning::Unknown(path) => Some(path.iter().chain(written).cloned().collect()),
+            Meaning::Own => None,
+        })
+    }
+
+    /// The paths of everything that a `use` in sight names.
+    pub fn imported(&self) -> impl Iterator<Item = &[String]> {
+        self.imports.values().map(Vec::as_slice)
+    }
+
+    /// Whether whatever the file around the function says is known.
+    pub fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// True for a static around the function whose value can change, and which nothing in the function hides.
+    pub fn changes(&self, path: &Path) -> bool {
+        let mut segments = path.segments.iter().map(|segment| segment.ident.unraw().to_string());
+        let name = match (segments.next(), segments.next(), segments.next()) {
+            (Some(name), None, None) => name,
+            (Some(here), Some(name), None) if here == "self" => name,
+            _ => return false,
+        };
+        path.leading_colon.is_none() && self.changing.contains(&name)
     }
 
     fn follow(&self, mut written: Vec<String>, depth: usize) -> Meaning {
@@ -149,10 +299,15 @@ impl Names {
                 if rename.ident != "self" {
                     path.push(rename.ident.unraw().to_string());
                 }
-                self.imports.insert(rename.rename.unraw().to_string(), path);
+                let name = match rename.rename.unraw().to_string() {
+                    // Each is another trait, and none has a name.
+                    nameless if nameless == "_" => path.join("::"),
+                    name => name,
+                };
+                self.imports.insert(name, path);
             }
             UseTree::Group(group) => group.items.iter().for_each(|tree| self.import(tree, path.clone())),
-            UseTree::Glob(_) => {}
+            UseTree::Glob(_) => self.globs.push(path),
         }
     }
 }
@@ -194,10 +349,15 @@ impl<'ast> Visit<'ast> for Names {
             Item::Trait(item) => &item.ident,
             Item::Type(item) => &item.ident,
             Item::Union(item) => &item.ident,
+            Item::Macro(item) => {
+                if let Some(name) = &item.ident {
+                    self.macros.insert(name.unraw().to_string());
+                }
+                return;
+            }
             Item::ExternCrate(_)
             | Item::ForeignMod(_)
             | Item::Impl(_)
-            | Item::Macro(_)
             | Item::TraitAlias(_)
             | Item::Verbatim(_)
             | _ => return,
@@ -262,5 +422,32 @@ mod tests {
         assert_eq!(meaning("{ let now = || 1; }", "now"), Meaning::Own);
         assert_eq!(meaning("{ struct Instant; }", "Instant::now"), Meaning::Own);
         assert_eq!(meaning("{}", "self::rand::random"), Meaning::Own);
+    }
+
+    #[test]
+    fn globs_say_what_a_name_can_be() {
+        let block: Block = syn::parse_str("{ use std::sync::*; use crate::own::*; }").expect("a block");
+        let names = Names::default().and_of_body(&block);
+        let written = ["Mutex".to_owned(), "new".to_owned()];
+        let all: Vec<String> = names.through_globs(&written).map(|path| path.join("::")).collect();
+        assert_eq!(all, ["std::sync::Mutex::new"]);
+    }
+
+    #[test]
+    fn a_module_inside_the_file_sees_what_the_one_around_it_imports() {
+        let file =
+            "use std::time::Instant; static mut COUNT: u8 = 0; mod inner { use super::*; use super::Instant as I; }";
+        let file: syn::File = syn::parse_str(file).expect("a file");
+        let outer = Names::of_items(&file.items, None);
+        let Some(Item::Mod(inner)) = file.items.last() else {
+            unreachable!("the last item is the module")
+        };
+        let (_, items) = inner.content.as_ref().expect("it is inline");
+        let inner = Names::of_items(items, Some(&outer));
+        for path in ["Instant::now", "I::now"] {
+            let path = syn::parse_str(path).expect("a path");
+            assert_eq!(inner.item(&path), foreign("std::time::Instant::now"));
+        }
+        assert!(inner.changes(&syn::parse_str("COUNT").expect("a path")));
     }
 }

@@ -101,7 +101,9 @@ use steadfast_analysis::names::Names;
 ///
 /// An instance goes through the code again on replay, and must come to the checkpoints that it has recorded. What lies
 /// behind all of them may change as you like. Where code and journal disagree, the instance is quarantined before any body
-/// runs, and goes on with code that fits. For the rest there are three ways:
+/// runs, and goes on with code that fits. `steadfast::testing::shape_lock!` says in a test of yours, before the deploy, whether
+/// a change does that to instances in flight; `steadfast::guide::changing` tells it from beginning to end. For the rest there
+/// are three ways:
 ///
 /// - **A new version.** Register the old function and the new one with `version = 2` and the same `name`. Each instance
 ///   stays on the version that it was started with, and waits as `WaitingForCode` where that is not registered. When the

@@ -223,6 +223,19 @@ async fn nested(order: Order) -> Done {
     step!("done", work()).await.map_err(Into::into)
 }
 
+#[workflow]
+async fn changes(order: Order) -> Done {
+    step!("charge", work()).await?;
+    if patched!("check the address") {
+        step!("check", work()).await?;
+    } else {
+        sleep!("cooling off", days(7)).await;
+    }
+    removed!("pack").await;
+    retired!("reserve first");
+    step!("ship", work()).await.map_err(Into::into)
+}
+
 fn golden(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("graphs").join(name);
     if std::env::var_os("STEADFAST_BLESS").is_some() {
@@ -254,4 +267,5 @@ fn every_picture_is_the_golden_one() {
     golden_of(helpers);
     golden_of(fulfil);
     golden_of(nested);
+    golden_of(changes);
 }

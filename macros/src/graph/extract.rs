@@ -89,6 +89,10 @@ impl Extract<'_> {
     fn bind(&mut self, local: &Local) {
         let name = plain_name(&local.pat);
         let Some(init) = &local.init else { return };
+        if let (Some(name), Some((patch, false))) = (&name, self.patch(&init.expr)) {
+            self.bound.insert(name.clone(), Bound::Patch(patch));
+            return;
+        }
         let gives = declared(&local.pat);
         if let Some(name) = &name
             && self.constructs(&init.expr)
@@ -114,9 +118,6 @@ impl Extract<'_> {
         shadowed.visit_pat(&local.pat);
         if let (Some(name), Expr::Call(_) | Expr::MethodCall(_)) = (&name, &*init.expr) {
             self.bound.insert(name.clone(), Bound::Call((*init.expr).clone()));
-        }
-        if let (Some(name), Some((patch, false))) = (&name, self.patch(&init.expr)) {
-            self.bound.insert(name.clone(), Bound::Patch(patch));
         }
         if let Some((_, diverge)) = &init.diverge {
             self.let_else(&local.pat, &init.expr, diverge);

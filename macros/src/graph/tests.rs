@@ -190,6 +190,7 @@ fn patches_are_recognised_by_name() {
         "removed step a\nremoved sleep b\nremoved signal c keyed\nretired p"
     );
     assert_eq!(shape(r#"if patched!("p") { x = 1; }"#), "patched p\n  new\n  old");
+    assert_eq!(shape(r#"f(u32::from(patched!("p")))"#), "patched p\n  new\n  old");
 }
 
 #[test]

@@ -506,3 +506,62 @@ cases! {
         Ok(1)
     }
 }
+
+cases! {
+    compatible a_step_behind_a_patch at "nap": |ledger| {
+        step!("a", ledger.work("a", 1)).await?;
+        sleep!("nap", secs(9)).await;
+        Ok(step!("b", ledger.work("b", 1)).await?)
+    } => {
+        if patched!("x first") {
+            step!("x", ledger.work("x", 1)).await?;
+        }
+        step!("a", ledger.work("a", 1)).await?;
+        sleep!("nap", secs(9)).await;
+        if patched!("c for b") {
+            return Ok(step!("c", ledger.work("c", 1)).await?);
+        }
+        Ok(step!("b", ledger.work("b", 1)).await?)
+    }
+
+    breaking a_patch_that_is_gone_although_it_is_recorded at "nap": |ledger| {
+        if patched!("x first") {
+            step!("x", ledger.work("x", 1)).await?;
+        }
+        sleep!("nap", secs(9)).await;
+        Ok(1)
+    } => {
+        sleep!("nap", secs(9)).await;
+        Ok(u32::from(ledger.total() > 9))
+    }
+
+    breaking another_new_side_of_a_patch_that_is_recorded at "nap": |ledger| {
+        if patched!("x first") {
+            step!("x", ledger.work("x", 1)).await?;
+        }
+        sleep!("nap", secs(9)).await;
+        Ok(1)
+    } => {
+        if patched!("x first") {
+            step!("y", ledger.work("y", 1)).await?;
+        }
+        sleep!("nap", secs(9)).await;
+        Ok(1)
+    }
+
+    compatible checkpoints_that_are_removed at "nap": |ledger| {
+        step!("a", ledger.work("a", 1)).key("k").await?;
+        sleep!("short", secs(1)).await;
+        let go: u32 = signal!("go").timeout(hours(1)).await?;
+        step!("b", ledger.work("b", 1)).await?;
+        sleep!("nap", secs(9)).await;
+        Ok(go)
+    } => {
+        removed!("a").key("k").await;
+        removed!(sleep "short").await;
+        removed!(signal "go").await;
+        step!("b", ledger.work("b", 1)).await?;
+        removed!(sleep "nap").await;
+        Ok(1)
+    }
+}

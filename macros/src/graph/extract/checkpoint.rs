@@ -7,7 +7,7 @@ use syn::{Expr, ExprMethodCall, LitStr, Macro, UnOp};
 
 use crate::graph::extract::{Bound, Extract, last_name, line};
 use crate::graph::label::text;
-use crate::graph::model::{Exit, Node, Past, PastKind, Point, PointKind, Region, RegionKind};
+use crate::graph::model::{Arm, Branch, Exit, Node, Past, PastKind, Point, PointKind, Region, RegionKind};
 use steadfast_analysis::check::body::string_literal;
 use steadfast_analysis::code::checkpoint::{Checkpoint, Kind};
 use steadfast_analysis::code::known::{self, Piece};
@@ -172,7 +172,21 @@ impl Extract<'_> {
         let name = last_name(mac);
         match name.as_str() {
             "removed" | "retired" => self.past(mac, false),
-            "patched" => {}
+            // Its answer goes somewhere else than into an `if`.
+            "patched" => {
+                if let Some(name) = first_name(mac) {
+                    let sides = ["after", "before"].map(|label| Arm {
+                        label: label.to_owned(),
+                        body: Vec::new(),
+                    });
+                    self.out.push(Node::Branch(Branch {
+                        question: name.clone(),
+                        arms: sides.into(),
+                        patch: Some(name),
+                        line: line(&mac.path),
+                    }));
+                }
+            }
             "panic" | "unreachable" | "todo" | "unimplemented" => self.out.push(Node::Exit(Exit::Never)),
             _ if Kind::of(&mac.path, self.names).is_some() => {
                 let call = Expr::Macro(syn::ExprMacro {

@@ -13,7 +13,7 @@ use crate::graph::model::{Arm, Branch, Exit, Loop, LoopKind, Node, Sequence};
 impl Extract<'_> {
     pub(super) fn choice(&mut self, choice: &ExprIf) {
         let patch = self.patch(&choice.cond);
-        let asked = self.asked(&choice.cond);
+        let asked = patch.is_none() && self.asked(&choice.cond);
         let then = self.block(&choice.then_branch);
         let other = match &choice.else_branch {
             Some((_, other)) => self.apart(|inner| inner.visit_expr(other)),
@@ -33,7 +33,7 @@ impl Extract<'_> {
             Some((_, false)) | None => (then, other),
         };
         let arms = match &patch {
-            Some(_) => vec![arm("patched", then), arm("before", other)],
+            Some(_) => vec![arm("after", then), arm("before", other)],
             None => vec![arm(&yes, then), arm(&no, other)],
         };
         let patch = patch.map(|(name, _)| name);

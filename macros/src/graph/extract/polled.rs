@@ -151,18 +151,7 @@ impl Extract<'_> {
                 }
             }
         }
-        let arguments: Vec<String> = call
-            .args
-            .iter()
-            .filter(|value| !matches!(value, Expr::Closure(_)))
-            .map(text)
-            .collect();
-        let title = match kind {
-            RegionKind::MapConcurrent | RegionKind::MapConcurrentAll => {
-                format!("{}({})", kind.word(), arguments.join(", "))
-            }
-            _ => kind.word().to_owned(),
-        };
+        let title = combinator_title(kind, call);
         let line = line(call);
         self.out.push(Node::Region(Region {
             kind,
@@ -300,5 +289,21 @@ fn method_path(call: &ExprMethodCall) -> String {
         format!("{}.{}", short(&receiver, 24), call.method)
     } else {
         format!("{receiver}.{}", call.method)
+    }
+}
+
+/// `map_concurrent(&order.lines, 3)`: what is done for each, and how many at once.
+fn combinator_title(kind: RegionKind, call: &ExprCall) -> String {
+    let arguments: Vec<String> = call
+        .args
+        .iter()
+        .filter(|value| !matches!(value, Expr::Closure(_)))
+        .map(text)
+        .collect();
+    match kind {
+        RegionKind::MapConcurrent | RegionKind::MapConcurrentAll => {
+            format!("{}({})", kind.word(), arguments.join(", "))
+        }
+        _ => kind.word().to_owned(),
     }
 }

@@ -75,7 +75,7 @@ fn past(past: &Past) -> Cell {
 
 fn branch(branch: &Branch) -> Cell {
     let text = match &branch.patch {
-        Some(patch) => format!("patched {patch}?"),
+        Some(patch) => format!("change: {patch}"),
         None => branch.question.clone(),
     };
     let question = measured(Look::Question, &short(&text, QUESTION_MAX), "", text.clone(), false);

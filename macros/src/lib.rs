@@ -235,11 +235,7 @@ fn attribute(
     lint::not_on_functions(&mut function.attrs, &mut diagnostics);
     let reported = diagnostics.len();
     check::signature::check(&function.sig, attribute, &mut diagnostics);
-    let soundness = if diagnostics.len() == reported {
-        Soundness::Sound
-    } else {
-        Soundness::Refused
-    };
+    let soundness = Soundness::of(diagnostics.len() == reported);
     let names = Names::of(&function, source_file(&function).as_deref());
     let collections = Collections::of(&function, &names);
     check_body::check(&function.block, &names, &collections, &mut diagnostics);
@@ -249,33 +245,45 @@ fn attribute(
         lints.check_stored(&function, &mut diagnostics);
     }
     let krate = Krate::new(args.krate.take());
+    // As it was written, before anything is renamed.
+    let described = || graph::describe(&function, attribute, &args, &names);
+    let description = diagnostics.is_empty().then(described);
     body::own_name::free(&mut function, attribute, &names);
-    if diagnostics.is_empty() {
-        let description = graph::describe(&function, attribute, &args, &names);
-        function.attrs.extend(description.documentation());
+    if let Some(description) = description {
         body::rewrite::rewrite(&mut function.block, &krate, &names);
-        let warnings = diagnostics.warnings();
-        if !warnings.is_empty() {
-            function
-                .block
-                .stmts
-                .insert(0, syn::Stmt::Item(syn::Item::Verbatim(warnings)));
-        }
-        return match attribute {
-            Attribute::Workflow => expand::workflow::expand(&function, &args, &krate, Soundness::Sound, &description),
-            Attribute::Durable => expand::durable::expand(&function, &krate),
-        };
+        return sound(
+            function,
+            attribute,
+            (&args, &krate),
+            &description,
+            diagnostics.warnings(),
+        );
     }
     // Of a guard that cannot be sent the compiler would speak again.
-    let soundness = if lints.holds_guards(&function) {
-        Soundness::Refused
-    } else {
-        soundness
-    };
+    let sound = soundness == Soundness::Sound && !lints.holds_guards(&function);
     body::rewrite::rewrite_refused(&mut function.block, &krate, &names, (&lints, &collections));
-    let item = fallback::function(function, attribute, &args, &krate, soundness);
+    let item = fallback::function(function, attribute, &args, &krate, Soundness::of(sound));
     let errors = diagnostics.into_tokens();
     quote!(#errors #item)
+}
+
+/// What a function without mistakes becomes. Its body is rewritten.
+fn sound(
+    mut function: syn::ItemFn,
+    attribute: Attribute,
+    (args, krate): (&Args, &Krate),
+    description: &graph::Description,
+    warnings: proc_macro2::TokenStream,
+) -> proc_macro2::TokenStream {
+    function.attrs.extend(description.documentation());
+    if !warnings.is_empty() {
+        let warnings = syn::Stmt::Item(syn::Item::Verbatim(warnings));
+        function.block.stmts.insert(0, warnings);
+    }
+    match attribute {
+        Attribute::Workflow => expand::workflow::expand(&function, args, krate, Soundness::Sound, description),
+        Attribute::Durable => expand::durable::expand(&function, krate),
+    }
 }
 
 /// Where the function stands, if it stands in a file and the compiler runs us.

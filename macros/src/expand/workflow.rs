@@ -20,6 +20,12 @@ pub(crate) enum Soundness {
     Refused,
 }
 
+impl Soundness {
+    pub(crate) fn of(sound: bool) -> Self {
+        if sound { Self::Sound } else { Self::Refused }
+    }
+}
+
 /// `function` has a rewritten body.
 pub(crate) fn expand(
     function: &ItemFn,

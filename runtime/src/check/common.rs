@@ -16,7 +16,7 @@ const COMMON: &[&str] = &[
     "into", "into_inner", "into_iter", "is_empty", "is_err", "is_none", "is_ok", "is_some", "iter", "iter_mut",
     "join", "json", "keys", "kind", "last", "le", "len", "lines", "load", "lock", "log", "lt", "map", "map_err",
     "max", "max_by", "max_by_key", "message", "min", "min_by", "min_by_key", "mul", "name", "ne", "neg", "next",
-    "next_back", "not", "nth", "now", "ok", "ok_or", "ok_or_else", "open", "or", "or_default", "or_else", "or_insert",
+    "next_back", "not", "now", "nth", "ok", "ok_or", "ok_or_else", "open", "or", "or_default", "or_else", "or_insert",
     "or_insert_with", "parent", "parse", "partial_cmp", "partition", "path", "peek", "poll", "pop", "pop_back",
     "pop_front", "position", "pow", "prepare", "product", "push", "push_back", "push_front", "push_str", "query",
     "random", "read", "read_to_end", "read_to_string", "recv", "reduce", "rem", "remove", "render", "repeat",

@@ -360,7 +360,7 @@ checkpoints! {
     sleep Sleep;
     /// Waits for a signal: `let approval: Approval = signal!("approval").await`.
     ///
-    /// Its type comes from where the value goes. A signal that carries nothing is written `let () = signal!("go").await`.
+    /// Without `.timeout(…)` it gives the value itself, without a `?`. Its type comes from where the value goes. A signal that carries nothing is written `let () = signal!("go").await`.
     ///
     /// It gives a `SignalWait`, which has the options `.timeout(…)` and `.key(…)`. `.timeout(hours(48))` makes it a
     /// `Result` with `Err(Elapsed)`. Signals are buffered from the start of the instance

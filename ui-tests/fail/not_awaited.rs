@@ -9,6 +9,9 @@ async fn workflow() -> Result<(), BoxError> {
     _ = step!("ship", async { Ok(()) });
     drop(step!("tell", async { Ok(()) }));
     join!(async {}, async {});
+    let paid: u32 = step!("pay", async { Ok(1) }).timeout(secs(1))?;
+    let booked = step!("book", async { Ok(paid) })? + 1;
+    drop(booked);
     Ok(())
 }
 

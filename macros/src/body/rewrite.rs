@@ -141,7 +141,9 @@ impl Rewrite<'_> {
             Expr::Await(wait) => self.is_refused(&wait.base),
             Expr::MethodCall(call) => self.is_refused(&call.receiver) || self.must_go(expression),
             Expr::Field(field) => self.is_refused(&field.base),
-            Expr::Try(attempt) => self.is_refused(&attempt.expr),
+            Expr::Try(attempt) => {
+                self.is_refused(&attempt.expr) || self.refused.is_some_and(|(lints, _)| lints.lacks_await(attempt))
+            }
             _ => false,
         }
     }

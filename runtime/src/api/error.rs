@@ -49,9 +49,8 @@ pub enum OpenError {
     /// Instances in flight would diverge from the code that is registered, and the builder was told to refuse that. None
     /// of them has moved.
     #[error(
-        "{} instances in flight would diverge from the code that is registered; the first is {}: keep the old code with \
-         `patched!`, register the old version beside the new one, or let the old program finish them",
-        divergences.len(),
+        "{} in flight would diverge from the code that is registered, and nothing was opened; the first is {}",
+        if divergences.len() == 1 { "1 instance".to_owned() } else { format!("{} instances", divergences.len()) },
         divergences.first().map(ToString::to_string).unwrap_or_default()
     )]
     WouldDiverge {
@@ -152,7 +151,7 @@ pub enum Difference {
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Difference::Workflow => "workflow",
+            Difference::Workflow => "workflow, or another version of it",
             Difference::Input => "input",
         })
     }

@@ -241,9 +241,15 @@ impl Comparison {
             (Some(before), Some(now)) if before != now => Err(format!(
                 "{is} gives {now} where it gave {before}, and recorded values may not be readable"
             )),
-            (before, now) if before != now => {
+            (None, Some(now)) => {
                 self.note(format!(
-                    "the type of what {is} gives is in the source now, or no longer"
+                    "make sure that {now}, which {is} says now that it gives, is what instances have recorded"
+                ));
+                Ok(())
+            }
+            (Some(before), None) => {
+                self.note(format!(
+                    "make sure that {is}, which no longer says what it gives, still gives {before}"
                 ));
                 Ok(())
             }

@@ -7,7 +7,7 @@ use crate::ids::{Epoch, InstanceNumber};
 #[non_exhaustive]
 pub enum StoreOpenError {
     /// Another process, or another handle of this one, has the store open.
-    #[error("the store at {path} is in use by another process")]
+    #[error("the store at {path} is already open, here or in another process")]
     InUse {
         /// The folder of the store.
         path: String,

@@ -196,7 +196,12 @@ impl Differences {
         }
         if !compatible.is_empty() {
             parts.push(format!(
-                "this is new, and instances in flight can go on with it:\n  {}{}",
+                "this is new, and instances in flight can go on with it{}:\n  {}{}",
+                if compatible.iter().any(|note| note.contains("make sure")) {
+                    ", if what you are asked to make sure of holds"
+                } else {
+                    ""
+                },
                 compatible.join("\n  "),
                 if parts.is_empty() {
                     format!("\nwrite the lock anew with {UPDATE}=1, and commit it with the code")

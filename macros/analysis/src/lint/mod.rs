@@ -144,6 +144,11 @@ impl<'n> Lints<'n> {
         matches!(checkpoint, Checkpoint::Step { body, .. } if checkpoint_in_body::is_in(body, self.names))
     }
 
+    /// True for a `?` on a checkpoint that is not awaited, which the compiler would report again.
+    pub fn lacks_await(&self, attempt: &syn::ExprTry) -> bool {
+        not_awaited::lacks_await(attempt, self.names)
+    }
+
     /// Whether a guard was reported that, most likely, keeps the future from being sent too.
     pub fn holds_guards(&self, function: &ItemFn) -> bool {
         let findings = flow::findings(function, self.names);

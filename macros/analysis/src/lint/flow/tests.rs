@@ -215,6 +215,8 @@ mod waiting {
             (r#"std::mem::drop(race!(a, b));"#, "race!"),
             (r#"let f = |x| { step!("x", f(x)); };"#, "step!"),
             (r#"if x { sleep!("x", d); }"#, "sleep!"),
+            (r#"let n: u8 = step!("x", f()).retry(r)?;"#, "step!"),
+            (r#"g(try_join!(a, b)?);"#, "try_join!"),
         ] {
             fires(source, code);
         }

@@ -262,9 +262,11 @@ fn attribute(
     // Of a guard that cannot be sent the compiler would speak again.
     let sound = soundness == Soundness::Sound && !lints.holds_guards(&function);
     body::rewrite::rewrite_refused(&mut function.block, &krate, &names, (&lints, &collections));
-    let item = fallback::function(function, attribute, &args, &krate, Soundness::of(sound));
+    // Inside the function: at the level of the module, rustc would leave out every unresolved name of the whole module.
     let errors = diagnostics.into_tokens();
-    quote!(#errors #item)
+    let errors = syn::Item::Verbatim(quote!(const _: () = { #errors };));
+    function.block.stmts.insert(0, syn::Stmt::Item(errors));
+    fallback::function(function, attribute, &args, &krate, Soundness::of(sound))
 }
 
 /// What a function without mistakes becomes. Its body is rewritten.

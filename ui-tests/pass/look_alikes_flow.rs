@@ -127,7 +127,7 @@ async fn no_order(names: std::collections::HashMap<String, u32>, shop: &Shop) ->
     let mut list: Vec<String> = names.into_keys().collect();
     list.sort();
     let numbers = known.into_values().collect::<BTreeSet<u32>>();
-    println!("{most:?} {big} {numbers:?} {}", shop.seen.len());
+    tracing::info!("{most:?} {big} {numbers:?} {}", shop.seen.len());
     let known = vec![1, 2];
     for number in known.iter().chain(&known) {
         step!("another variable of that name", count(*number)).key(number).await?;
@@ -181,7 +181,7 @@ async fn waits(stock: &Mutex<u32>, load: f64) -> Result<u32, BoxError> {
     let angle = load.sin();
     let exact = load.sqrt() * 2.0;
     if exact > 1.0 && load < 2.0 {
-        println!("{angle}");
+        tracing::info!("{angle}");
     }
     let sine = step!("sine", async { Ok(load.sin()) }).await?;
     if sine > 0.5 {

@@ -89,7 +89,7 @@ impl Extract<'_> {
     fn bind(&mut self, local: &Local) {
         let name = plain_name(&local.pat);
         let Some(init) = &local.init else { return };
-        if let (Some(name), Some((patch, false))) = (&name, self.patch(&init.expr)) {
+        if let (Some(name), Some((patch, false)), false) = (&name, self.patch(&init.expr), is_mutable(&local.pat)) {
             self.bound.insert(name.clone(), Bound::Patch(patch));
             return;
         }
@@ -213,7 +213,8 @@ impl<'ast> Visit<'ast> for Extract<'_> {
             }
             Expr::Call(call) => self.plain_call(call),
             Expr::Closure(closure) => {
-                let nodes = self.later(|inner| inner.visit_expr(&closure.body));
+                let mut nodes = self.later(|inner| inner.visit_expr(&closure.body));
+                without_returns(&mut nodes);
                 self.out.extend(nodes);
             }
             Expr::Continue(leave) => {
@@ -234,6 +235,22 @@ impl<'ast> Visit<'ast> for Extract<'_> {
     }
 
     fn visit_item(&mut self, _: &'ast Item) {}
+}
+
+/// A `return` in a closure leaves the closure.
+fn without_returns(nodes: &mut Sequence) {
+    nodes.retain_mut(|node| match node {
+        Node::Exit(Exit::Return { .. }) => false,
+        Node::Branch(branch) => {
+            branch.arms.iter_mut().for_each(|arm| without_returns(&mut arm.body));
+            branch.arms.iter().any(|arm| !arm.body.is_empty())
+        }
+        Node::Loop(inner) => {
+            without_returns(&mut inner.body);
+            true
+        }
+        _ => true,
+    });
 }
 
 /// Forgets what the variables of a pattern held before.
@@ -268,6 +285,15 @@ fn plain_name(pattern: &Pat) -> Option<String> {
         Pat::Ident(name) if name.subpat.is_none() => Some(name.ident.unraw().to_string()),
         Pat::Type(typed) => plain_name(&typed.pat),
         _ => None,
+    }
+}
+
+/// `mut name`
+fn is_mutable(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Ident(name) => name.mutability.is_some(),
+        Pat::Type(typed) => is_mutable(&typed.pat),
+        _ => false,
     }
 }
 

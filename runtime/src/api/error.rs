@@ -75,15 +75,15 @@ pub enum RuntimeError {
         /// The id.
         id: String,
     },
-    /// The instance runs another workflow than the handle's.
-    #[error("instance `{id}` runs workflow `{workflow}`, not `{asked}`")]
+    /// The instance runs another workflow than the handle's, or another version of it.
+    #[error("instance `{id}` runs `{workflow}`, not `{asked}`")]
     OtherWorkflow {
         /// The id.
         id: String,
-        /// What it runs.
+        /// What it runs: name and version.
         workflow: String,
         /// What the caller asked for.
-        asked: &'static str,
+        asked: String,
     },
     /// The store did not acknowledge a write.
     #[error(transparent)]

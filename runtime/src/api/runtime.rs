@@ -99,15 +99,15 @@ impl Runtime {
     /// A typed handle for an instance that exists.
     ///
     /// # Errors
-    /// [`RuntimeError::UnknownInstance`], or [`RuntimeError::OtherWorkflow`] if it runs something else.
+    /// [`RuntimeError::UnknownInstance`], or [`RuntimeError::OtherWorkflow`] if it runs something else, or another version, whose
+    /// results may be of another type.
     pub async fn handle<W: Workflow>(&self, _: W, id: &str) -> Result<Handle<W>, RuntimeError> {
         let record = find(self.engine(), id)?;
-        if record.workflow != W::NAME {
-            let InstanceRecord { id, workflow, .. } = record;
+        if (record.workflow.as_str(), record.version) != (W::NAME, W::VERSION) {
             return Err(RuntimeError::OtherWorkflow {
-                id,
-                workflow,
-                asked: W::NAME,
+                id: record.id,
+                workflow: format!("{} version {}", record.workflow, record.version),
+                asked: format!("{} version {}", W::NAME, W::VERSION),
             });
         }
         Ok(Handle::new(Arc::clone(self.engine()), record.id, record.number, false))

@@ -459,10 +459,8 @@ pub(super) fn may_have_run(status: Status, batches: u64) -> bool {
     match status {
         Status::Running => true,
         // Not rewritten to `Running`, respectively written over it.
-        Status::Queued | Status::WaitingForCode => batches > 1,
-        // A fault keeps what a poll reached from beginning.
-        Status::Quarantined
-        | Status::Waiting
+        Status::Queued | Status::WaitingForCode | Status::Quarantined => batches > 1,
+        Status::Waiting
         | Status::Paused
         | Status::Completed
         | Status::Failed

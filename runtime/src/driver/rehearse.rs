@@ -92,7 +92,10 @@ pub(crate) fn rehearse(
         let page = store.list(after, PAGE)?;
         let Some(last) = page.last() else { break };
         after = Some(last.number);
-        for record in page.iter().filter(|record| !record.status.is_terminal()) {
+        for record in page
+            .iter()
+            .filter(|record| !record.status.is_terminal() && record.cancel_requested.is_none())
+        {
             let Some(code) = changed.get(&(record.workflow.clone(), record.version)) else {
                 continue;
             };
@@ -105,6 +108,10 @@ pub(crate) fn rehearse(
                 });
             }
         }
+    }
+    if !rehearsal.divergences.is_empty() {
+        // Looked at again next time: what diverges now and only sleeps would not be told then otherwise.
+        return Ok(rehearsal);
     }
     let mut shapes = noted;
     shapes.extend(changed.iter().map(|(key, code)| (key.clone(), code.shape())));

@@ -10,7 +10,9 @@
 //! - events that follow the poll under way,
 //! - commands of this poll that the code has not repeated yet,
 //! - and bodies that leave no event when they begin: if they may have been running when the process ended, the poll that
-//!   was the last one may have reached them. What is interrupted leaves an event before anything follows from the answer.
+//!   was the last one may have reached them. That the instance stays on the old code is recorded then (`Kept`): bodies that
+//!   were not there after all leave nothing else. Code from before the change, put back, does not know the record and
+//!   does not need to.
 //!
 //! The record of a change forces a commit: code that was put back must not find an effect of the new code in the world
 //! and none of it in the journal.
@@ -40,6 +42,8 @@ mod tests;
 pub(super) struct Changes {
     /// Whether the instance runs the code after a change, for those that the code has come to.
     answers: BTreeMap<&'static str, bool>,
+    /// Changes that the instance was recorded to be past.
+    kept: BTreeSet<String>,
     /// Bodies may have been running, of which the journal does not tell, when it was written last.
     bodies_may_have_run: bool,
     /// How checkpoints go on in what is replayed; looked up when the first that is gone is reached.
@@ -73,6 +77,10 @@ impl Changes {
         self.has_just_passed
     }
 
+    pub(super) fn keeps(&mut self, id: String) {
+        self.kept.insert(id);
+    }
+
     pub(super) fn is_passing(&self) -> bool {
         !self.passing.is_empty()
     }
@@ -95,10 +103,19 @@ impl Machine {
             return *known;
         }
         let key = CommandKey::Change(id.to_owned());
-        let is_new_ground = self.replay.is_empty() && self.expected.is_empty() && !self.changes.bodies_may_have_run;
-        let applies = is_new_ground || self.expected.contains_key(&key);
+        let is_recorded = self.expected.contains_key(&key);
+        let is_new_ground = self.replay.is_empty() && self.expected.is_empty() && !self.changes.kept.contains(id);
+        let applies = is_recorded || is_new_ground && !self.changes.bodies_may_have_run;
+        let id_text = id.to_owned();
         if applies {
-            self.command(key, EventKind::Patched { id: id.to_owned() }, location);
+            self.command(key, EventKind::Patched { id: id_text }, location);
+        } else if is_new_ground {
+            // Nothing else would say so once those bodies are not running any more.
+            self.command(
+                CommandKey::Kept(id_text.clone()),
+                EventKind::Kept { id: id_text },
+                location,
+            );
         }
         self.changes.answers.insert(id, applies);
         applies

@@ -88,6 +88,9 @@ pub(crate) enum EventKind {
     Patched { id: String },
     /// 19. Always the second event: the engine behaviour that the instance was started with. If it is not there, the first.
     Behaviour { number: u32 },
+    /// 20. The instance stays on the code before a change, because bodies may have been running behind it of which nothing
+    /// else is recorded.
+    Kept { id: String },
 }
 
 /// What a checkpoint waits for. Two checkpoints of different kinds never stand in for each other.
@@ -138,6 +141,7 @@ impl EventKind {
             | EventKind::Failed { .. }
             | EventKind::Cancelled { .. }
             | EventKind::Patched { .. }
+            | EventKind::Kept { .. }
             | EventKind::Behaviour { .. } => None,
         }
     }
@@ -164,6 +168,7 @@ impl EventKind {
             | EventKind::Failed { .. }
             | EventKind::Cancelled { .. }
             | EventKind::Patched { .. }
+            | EventKind::Kept { .. }
             | EventKind::Behaviour { .. } => false,
         }
     }
@@ -218,15 +223,14 @@ impl fmt::Display for EventKind {
             EventKind::WaitElapsed { wait } => write!(f, "signal wait `{wait}` reached its deadline"),
             EventKind::SignalSetAside {
                 wait, sequence, reason, ..
-            } => {
-                write!(f, "signal wait `{wait}` set signal {sequence} aside: {reason}")
-            }
+            } => write!(f, "signal wait `{wait}` set signal {sequence} aside: {reason}"),
             EventKind::Drawn { path, .. } => write!(f, "chance `{path}` was drawn"),
             EventKind::CancelRequested { reason } => write!(f, "cancellation requested: {reason}"),
             EventKind::Completed { output } => write!(f, "completed with {output:?}"),
             EventKind::Failed { failure } => write!(f, "failed: {failure}"),
             EventKind::Cancelled { reason } => write!(f, "cancelled: {reason}"),
             EventKind::Patched { id } => write!(f, "change `{id}` applies from here on"),
+            EventKind::Kept { id } => write!(f, "change `{id}` does not apply here"),
             EventKind::Behaviour { number } => write!(f, "runs with engine behaviour {number}"),
         }
     }
@@ -374,6 +378,7 @@ mod tests {
         );
         assert_eq!(hex(EventKind::Cancelled { reason: "r".into() }), "0105110172");
         assert_eq!(hex(EventKind::Patched { id: "c".into() }), "0105120163");
+        assert_eq!(hex(EventKind::Kept { id: "c".into() }), "0105140163");
         assert_eq!(hex(EventKind::Behaviour { number: 2 }), "01051302");
     }
 

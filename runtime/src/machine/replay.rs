@@ -16,6 +16,7 @@ pub(super) enum CommandKey {
     Draw(Path),
     Drop(CheckpointKind, Path),
     Change(String),
+    Kept(String),
 }
 
 impl CommandKey {
@@ -28,6 +29,7 @@ impl CommandKey {
             EventKind::Drawn { path, .. } => Some(CommandKey::Draw(path.clone())),
             EventKind::Dropped { checkpoint, kind } => Some(CommandKey::Drop(*kind, checkpoint.clone())),
             EventKind::Patched { id } => Some(CommandKey::Change(id.clone())),
+            EventKind::Kept { id } => Some(CommandKey::Kept(id.clone())),
             EventKind::Started { .. }
             | EventKind::StepSucceeded { .. }
             | EventKind::StepFailed { .. }
@@ -53,10 +55,14 @@ impl Machine {
         while let Some((_, Event { kind, .. })) = self.replay.front() {
             let Some(key) = CommandKey::of(kind) else { break };
             let is_passed_over = self.is_passed_over(kind);
-            if let Some((place, event)) = self.replay.pop_front()
-                && !is_passed_over
-            {
-                self.expected.insert(key, (place, event.kind));
+            let Some((place, event)) = self.replay.pop_front() else {
+                break;
+            };
+            match key {
+                // It says what an instance is told, and asks nothing of the code: that from before the change fits too.
+                CommandKey::Kept(id) => self.changes.keeps(id),
+                key if !is_passed_over => _ = self.expected.insert(key, (place, event.kind)),
+                _ => {}
             }
         }
     }
@@ -97,6 +103,8 @@ impl Machine {
             }
             Some((kind, path)) => match self.by_path.get(&(kind, path.clone())) {
                 Some(open) => self.apply_recorded(*open, event.kind),
+                // The code never saw it.
+                None if matches!(event.kind, EventKind::SignalSetAside { .. }) => Next::Quiet,
                 None => {
                     self.set_fault(Fault::unclaimed(place, &event.kind, &self.open));
                     Next::Idle
@@ -147,6 +155,7 @@ impl Machine {
             | EventKind::Failed { .. }
             | EventKind::Cancelled { .. }
             | EventKind::Patched { .. }
+            | EventKind::Kept { .. }
             | EventKind::Behaviour { .. } => return Next::Quiet,
         };
         self.answer(open, delivery);

@@ -99,6 +99,7 @@ fn wait_after(event: &EventKind) -> After {
         | EventKind::Failed { .. }
         | EventKind::Cancelled { .. }
         | EventKind::Patched { .. }
+        | EventKind::Kept { .. }
         | EventKind::Behaviour { .. } => After::Moves,
     }
 }

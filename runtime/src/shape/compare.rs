@@ -13,8 +13,9 @@
 
 mod reason;
 
-use super::tree::{Exit, Kind, Node, Point, Tree};
+use super::tree::{Exit, Kind, Node, Point, Tree, changes};
 use reason::differs;
+use std::collections::BTreeSet;
 
 /// What a change of a workflow's code means for instances in flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +49,8 @@ struct Around {
     returns: bool,
     breaks: bool,
     beside: Beside,
+    /// Whether a race is among what it is in.
+    races: bool,
     /// The scopes and forks that it is in, for people.
     inside: Vec<String>,
     /// What follows it, for people.
@@ -55,7 +58,12 @@ struct Around {
 }
 
 pub(super) fn compare(recorded: &Tree, current: &Tree) -> Change {
-    let mut comparison = Comparison { notes: Vec::new() };
+    let mut known = BTreeSet::new();
+    changes(&recorded.nodes, &mut known);
+    let mut comparison = Comparison {
+        notes: Vec::new(),
+        known,
+    };
     if recorded.nodes == current.nodes && recorded.input == current.input && recorded.output == current.output {
         return Change::Same;
     }
@@ -76,6 +84,7 @@ pub(super) fn compare(recorded: &Tree, current: &Tree) -> Change {
         returns: true,
         breaks: false,
         beside: Beside::Nothing,
+        races: false,
         inside: Vec::new(),
         next: "the end".to_owned(),
     };
@@ -87,6 +96,8 @@ pub(super) fn compare(recorded: &Tree, current: &Tree) -> Change {
 
 struct Comparison {
     notes: Vec<String>,
+    /// The changes that instances in flight may have been asked about already: another place has the same answer.
+    known: BTreeSet<String>,
 }
 
 type Verdict = Result<(), String>;
@@ -106,7 +117,7 @@ impl Comparison {
             let was = left.first();
             let is = ahead.last().copied();
             if let Some(is) = is
-                && self.passes(was, is, around)?
+                && self.passes(was, is, &ahead, around)?
             {
                 ahead.pop();
                 if let (Kind::Patched(_), Some(old)) = (&is.kind, is.inside.last()) {
@@ -122,7 +133,7 @@ impl Comparison {
             match (was, is) {
                 (None, None) => return Ok(()),
                 // An early return that is gone: who took it has ended.
-                (Some(was), _) if is_guard(was) && is_no_branch(is, left) => {}
+                (Some(was), _) if around.is_left_by(was) && is_no_branch(is, left) => {}
                 (Some(was), Some(is)) if fits(&was.kind, &is.kind) => {
                     let rest = left.get(1..).unwrap_or_default();
                     self.node(was, is, rest, around)?;
@@ -135,12 +146,13 @@ impl Comparison {
     }
 
     /// What stands in the new code for the sake of instances in flight, and is no checkpoint itself.
-    fn passes(&mut self, was: Option<&Node>, is: &Node, around: &Around) -> Result<bool, String> {
+    fn passes(&mut self, was: Option<&Node>, is: &Node, ahead: &[&Node], around: &Around) -> Result<bool, String> {
         if was == Some(is) {
             return Ok(false);
         }
         match (&is.kind, was.map(|was| &was.kind)) {
             (Kind::Patched(id), Some(Kind::Patched(known))) if id == known => Ok(false),
+            (Kind::Patched(id), _) if self.known.contains(id) => Ok(false),
             (Kind::Patched(id), _) => {
                 self.note(format!("a change behind `patched!({id:?})`"));
                 Ok(true)
@@ -149,9 +161,16 @@ impl Comparison {
                 "`patched!({id:?})` is `retired!` now, and instances from before that change can only run its old side"
             )),
             (Kind::Removed(gone), Some(Kind::Point(point))) if is_place_of(gone, point) => {
-                if around.beside == Beside::Rivals {
+                if around.races {
                     return Err(format!(
                         "{point} is removed from a race, where `removed!` lets its branch win at once"
+                    ));
+                }
+                let waits = |node: &&&Node| matches!(node.kind, Kind::Point(_));
+                if around.beside == Beside::Queue && ahead.iter().rev().skip(1).find(waits).is_none() {
+                    return Err(format!(
+                        "{point} is removed{}, where `removed!` lets the next item begin earlier than it is recorded",
+                        around.place()
                     ));
                 }
                 self.note(format!("{point} is gone, and `removed!` stands in its place"));
@@ -301,6 +320,13 @@ impl Comparison {
             "map_concurrent" | "map_concurrent_all" => Beside::Queue,
             _ => Beside::Branches,
         });
+        inner.races |= word == "race";
+        let mut around = around.clone();
+        if around.beside != Beside::Nothing && !matches!(word, "join" | "join_all") {
+            // Its end may drop some of its branches, which is recorded while others beside it go on.
+            (inner.tail, inner.returns, around.tail) = (false, false, false);
+        }
+        let around = &around;
         let pairs = pairs(word, &was.inside, &is.inside);
         for (was, is) in &pairs {
             self.sequence(&was.1.inside, &is.1.inside, &inner)?;
@@ -379,6 +405,17 @@ impl Around {
         }
     }
 
+    /// Whether this is a branch without checkpoints, of which an arm leaves for the end of the workflow.
+    fn is_left_by(&self, node: &Node) -> bool {
+        let leaves = |arm: &Node| {
+            arm.inside.iter().all(|node| match &node.kind {
+                Kind::Exit(_) => self.ends_at(std::slice::from_ref(node)),
+                _ => self.is_left_by(node),
+            })
+        };
+        self.beside == Beside::Nothing && node.kind == Kind::Branch && node.inside.iter().all(leaves)
+    }
+
     /// Whether no instance in flight can have recorded anything of `rest`.
     fn is_silent(&self, rest: &[Node]) -> bool {
         if self.ends_at(rest) {
@@ -426,16 +463,6 @@ fn fits(was: &Kind, is: &Kind) -> bool {
 /// Kind, name and key are what replay finds a checkpoint by.
 fn is_place_of(one: &Point, other: &Point) -> bool {
     one.word == other.word && one.name == other.name && one.keyed == other.keyed
-}
-
-/// A branch without checkpoints, of which an arm leaves.
-fn is_guard(node: &Node) -> bool {
-    let leaves = |arm: &Node| {
-        arm.inside
-            .iter()
-            .all(|node| matches!(node.kind, Kind::Exit(_)) || is_guard(node))
-    };
-    node.kind == Kind::Branch && node.inside.iter().all(leaves)
 }
 
 /// Whether the new code has no branch here, or only the one that came next.

@@ -46,11 +46,15 @@ use std::fmt;
 /// key, whether a wait has a timeout, and types as they are written: of input and output always, of what a checkpoint gives
 /// where the source says it (`let payment: u32 = step!(…)`).
 ///
-/// It does not hold what may change while instances are in flight: bodies of steps, retries and their timeouts, how long a
-/// sleep is, conditions, variables, formatting, comments.
+/// It does not hold bodies of steps, retries and their timeouts, how long a sleep is, variables, formatting,
+/// comments: those may change while instances are in flight. It does not hold conditions, which must go on deciding
+/// the same for them.
 ///
-/// It does not see through names either: a type that changed under the same name, and what a `#[durable]` function does
-/// inside, are not in it.
+/// It does not see through names either: a type that changed under the same name, and what a `#[durable]` function
+/// does inside, are not in it. Nor is what decides how far code goes without a branch: a `?` that is added to a
+/// checkpoint or taken away, the limit of `map_concurrent`, what a key is made of, which loop a labelled `break` or
+/// `continue` leaves. Such a change can quarantine instances in flight although the shape is the same;
+/// [`Builder::rehearse_all`](crate::Builder::rehearse_all) finds it when a runtime is opened.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Shape {
     name: &'static str,

@@ -2,6 +2,7 @@
 //!
 //! Absent on purpose: meaning. Which lines a later version may have instead is decided in `compare`.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// A line of a shape, and what is indented below it.
@@ -121,6 +122,16 @@ impl Tree {
             }),
             Some(line) => Err(UnreadableShape::at(line)),
         }
+    }
+}
+
+/// The names of all changes behind `patched!`.
+pub(super) fn changes(nodes: &[Node], found: &mut BTreeSet<String>) {
+    for node in nodes {
+        if let Kind::Patched(id) = &node.kind {
+            found.insert(id.clone());
+        }
+        changes(&node.inside, found);
     }
 }
 

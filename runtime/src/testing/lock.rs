@@ -67,7 +67,7 @@ const HEAD: &str =
 #[track_caller]
 pub fn assert_locked(folder: &str, file: &str, shapes: &[Shape]) {
     let path = Path::new(folder).join(file);
-    let update = std::env::var_os(UPDATE).is_some_and(|value| value != "0");
+    let update = std::env::var_os(UPDATE).is_some_and(|value| !value.is_empty() && value != "0");
     let verdict = check(&path, shapes, update);
     assert!(verdict.is_ok(), "{}", verdict.err().unwrap_or_default());
 }

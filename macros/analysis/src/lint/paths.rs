@@ -177,7 +177,8 @@ pub const IO: &[&str] = &[
     "glob::glob",
     "memmap2::{Mmap,MmapMut}::*",
     // Networks.
-    "std::net::{TcpStream,TcpListener,UdpSocket,ToSocketAddrs}::*",
+    "std::net::{TcpStream,TcpListener,UdpSocket}::*",
+    "std::net::ToSocketAddrs::to_socket_addrs",
     "std::os::unix::net::{UnixStream,UnixListener,UnixDatagram}::*",
     "tokio::net::{lookup_host,TcpStream::connect,TcpListener::bind,UdpSocket::bind}",
     "tokio::net::{TcpStream,TcpListener,TcpSocket,UdpSocket,UnixStream,UnixListener,UnixDatagram}::*",

@@ -262,6 +262,19 @@ impl Family {
         let (known, path) = match names.meaning(&path.path) {
             Meaning::Own => return false,
             Meaning::Foreign(path) => (true, path),
+            // In a file that was read, what no `use` names came through a glob: one of the user's own, or of these.
+            Meaning::Unknown(path) if path.len() == 1 && names.is_whole() => {
+                let through = |home: &str| {
+                    names
+                        .through_globs(&path)
+                        .any(|from| from.first().is_some_and(|first| first == home))
+                };
+                let last = path.last().map_or("", String::as_str);
+                return self
+                    .0
+                    .iter()
+                    .any(|(home, members)| members.contains(&last) && through(home));
+            }
             Meaning::Unknown(path) => (path.len() > 1, path),
         };
         let (Some(first), Some(last)) = (path.first(), path.last()) else {

@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::SystemTime;
 
 use proc_macro2::Ident;
@@ -20,7 +21,7 @@ thread_local! {
 }
 
 /// The names around each of our functions in one file; `None` where two of one name leave it open which is meant.
-type Functions = BTreeMap<String, Option<Names>>;
+type Functions = BTreeMap<String, Option<Rc<Names>>>;
 
 struct Reading {
     /// An editor keeps this process while the file changes.
@@ -45,7 +46,7 @@ pub(super) fn names_around(function: &Ident, file: &Path) -> Names {
             .get(&function.to_string())
             .cloned()
             .flatten()
-            .unwrap_or_default()
+            .map_or_else(Names::default, Rc::unwrap_or_clone)
     })
 }
 
@@ -57,14 +58,14 @@ fn read(path: &Path) -> Option<Functions> {
 }
 
 fn collect(items: &[Item], outer: Option<&Names>, functions: &mut Functions) {
-    let names = Names::of_items(items, outer);
+    let names = Rc::new(Names::of_items(items, outer));
     let mut found = |function: &Signature, attributes: &[Attribute]| {
         if attributes.iter().any(is_ours) {
-            let names = Some(names.clone());
+            // Two in one module (methods, `#[cfg]`) see the same names.
             functions
                 .entry(function.ident.to_string())
-                .and_modify(|known| *known = None)
-                .or_insert(names);
+                .and_modify(|known| *known = known.take().filter(|known| Rc::ptr_eq(known, &names)))
+                .or_insert_with(|| Some(Rc::clone(&names)));
         }
     };
     for item in items {

@@ -259,7 +259,8 @@ fn arm(label: &str, body: Sequence) -> Arm {
 
 fn without_checkpoint(node: &Node) -> bool {
     match node {
-        Node::Exit(_) | Node::Past(_) => true,
+        Node::Exit(_) => true,
+        Node::Past(past) => past.kind == crate::graph::model::PastKind::Retired,
         Node::Branch(branch) => branch.arms.iter().all(|arm| arm.body.iter().all(without_checkpoint)),
         Node::Loop(inner) => inner.body.iter().all(without_checkpoint),
         Node::Point(_) | Node::Draw(_) | Node::Region(_) | Node::Helper(_) | Node::Block(_) | Node::Bound(_) => false,

@@ -178,6 +178,7 @@ fn log(events: &[Event]) {
             | EventKind::Completed { .. }
             | EventKind::Cancelled { .. }
             | EventKind::Patched { .. }
+            | EventKind::Kept { .. }
             | EventKind::Behaviour { .. } => tracing::debug!("{}", event.kind),
         }
     }

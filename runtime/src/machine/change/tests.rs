@@ -17,6 +17,10 @@ fn change() -> EventKind {
     EventKind::Patched { id: "c".to_owned() }
 }
 
+fn kept() -> EventKind {
+    EventKind::Kept { id: "c".to_owned() }
+}
+
 fn began(sleep: &str) -> EventKind {
     EventKind::SleepBegan {
         sleep: sleep.into(),
@@ -144,7 +148,7 @@ fn an_instance_whose_bodies_may_have_been_running_runs_the_code_before_the_chang
     };
     assert_eq!(
         committed(&mut machine),
-        [interrupted],
+        [kept(), interrupted],
         "from now on it is recorded that b came after"
     );
     assert_eq!(machine.release_sealed(at(9)), [b]);
@@ -156,6 +160,27 @@ fn an_instance_whose_bodies_may_have_been_running_runs_the_code_before_the_chang
         machine.patched("c", here()),
         "what is reached after replay was never reached before"
     );
+}
+
+#[test]
+fn an_instance_that_was_told_to_stay_before_a_change_stays_and_code_that_does_not_know_the_change_fits() {
+    // Nothing but the record says so: a wait without a deadline leaves no trace, and no body runs any more.
+    for after in [vec![], vec![succeeded("b")]] {
+        let (mut machine, answer) = asked_after_a([vec![succeeded("a"), kept()], after.clone()].concat());
+        assert!(!answer);
+        step(&mut machine, "b");
+        while machine.next(at(9), 0) != Next::Idle {}
+        assert_eq!(machine.fault(), None);
+        assert!(committed(&mut machine).is_empty());
+
+        let mut old = given([vec![succeeded("a"), kept()], after].concat());
+        let a = step(&mut old, "a");
+        assert_eq!(old.next(at(9), 0), Next::Deliver(a));
+        step(&mut old, "b");
+        while old.next(at(9), 0) != Next::Idle {}
+        assert_eq!(old.fault(), None);
+        assert!(old.is_replayed());
+    }
 }
 
 #[test]
@@ -341,7 +366,7 @@ fn what_is_gone_is_passed_after_the_branches_beside_it_were_reached() {
     assert_eq!(machine.next(at(9), 0), Next::Idle);
     let kinds = committed(&mut machine);
     assert!(
-        matches!(&kinds[..], [EventKind::Dropped { .. }, EventKind::AttemptInterrupted { step, .. }] if step.as_str() == "b"),
+        matches!(&kinds[..], [EventKind::Kept { .. }, EventKind::Dropped { .. }, EventKind::AttemptInterrupted { step, .. }] if step.as_str() == "b"),
         "{kinds:?}"
     );
     assert_eq!(machine.release_sealed(at(9)), [b]);

@@ -88,8 +88,7 @@ pub(crate) enum EventKind {
     Patched { id: String },
     /// 19. Always the second event: the engine behaviour that the instance was started with. If it is not there, the first.
     Behaviour { number: u32 },
-    /// 20. The instance stays on the code before a change, because bodies may have been running behind it of which nothing
-    /// else is recorded.
+    /// 20. The instance stays on the code before a change: bodies of which nothing else tells may have been running behind it.
     Kept { id: String },
 }
 

@@ -5,6 +5,7 @@ mod cancelling;
 mod changing;
 mod clock;
 mod commits;
+mod deploys;
 mod divergence;
 mod dropped;
 mod edges;

@@ -565,3 +565,103 @@ cases! {
         Ok(1)
     }
 }
+
+cases! {
+    breaking a_change_at_a_second_place_which_is_answered_already at "b": |ledger| {
+        step!("a", ledger.work("a", 1)).await?;
+        if patched!("p") {
+            step!("p1", ledger.work("p1", 1)).await?;
+        }
+        sleep!("nap", secs(9)).await;
+        Ok(step!("b", fails()).retry(patient()).await?)
+    } => {
+        step!("a", ledger.work("a", 1)).await?;
+        if patched!("p") {
+            step!("p1", ledger.work("p1", 1)).await?;
+        }
+        sleep!("nap", secs(9)).await;
+        if patched!("p") {
+            step!("p2", ledger.work("p2", 1)).await?;
+        }
+        Ok(step!("b", fails()).retry(patient()).await?)
+    }
+
+    breaking a_way_out_of_a_loop_that_is_gone at "nap": |ledger| {
+        for round in 0..3 {
+            step!("a", ledger.work("a", 1)).await?;
+            if round == 1 {
+                break;
+            }
+            step!("b", ledger.work("b", 1)).await?;
+        }
+        sleep!("nap", secs(9)).await;
+        Ok(1)
+    } => {
+        for _ in 0..3 {
+            step!("a", ledger.work("a", 1)).await?;
+            step!("b", ledger.work("b", 1)).await?;
+        }
+        sleep!("nap", secs(9)).await;
+        Ok(1)
+    }
+
+    breaking an_early_end_of_a_branch_that_is_gone at "nap": |ledger| {
+        let (a, b) = join!(
+            async {
+                step!("a", ledger.work("a", 1)).await?;
+                if ledger.total() < 99 {
+                    return Ok(1);
+                }
+                step!("x", ledger.work("x", 1)).await
+            },
+            step!("b", ledger.work("b", 1)),
+        )
+        .await;
+        sleep!("nap", secs(9)).await;
+        Ok(a? + b?)
+    } => {
+        let (a, b) = join!(
+            async {
+                step!("a", ledger.work("a", 1)).await?;
+                step!("x", ledger.work("x", 1)).await
+            },
+            step!("b", ledger.work("b", 1)),
+        )
+        .await;
+        sleep!("nap", secs(9)).await;
+        Ok(a? + b?)
+    }
+
+    breaking a_step_before_a_closure_that_returns at "b": |ledger| {
+        step!("a", ledger.work("a", 1)).await?;
+        let sum: u32 = [1u32, 2].iter().map(|x| { if *x > 5 { return 0; } x + 1 }).sum();
+        Ok(sum + step!("b", fails()).retry(patient()).await?)
+    } => {
+        step!("a", ledger.work("a", 1)).await?;
+        step!("x", ledger.work("x", 1)).await?;
+        let sum: u32 = [1u32, 2].iter().map(|x| { if *x > 5 { return 0; } x + 1 }).sum();
+        Ok(sum + step!("b", fails()).retry(patient()).await?)
+    }
+
+    breaking a_step_after_a_branch_of_a_race_in_a_last_join at "b": |ledger| {
+        let (_w, b) = join!(
+            race!(async { step!("a", ledger.work("a", 1)).await }, sleep!("nap", days(1))),
+            step!("b", fails()).retry(patient()),
+        )
+        .await;
+        Ok(b?)
+    } => {
+        let (_w, b) = join!(
+            race!(
+                async {
+                    step!("a", ledger.work("a", 1)).await?;
+                    step!("x", ledger.work("x", 1)).await
+                },
+                sleep!("nap", days(1)),
+            ),
+            step!("b", fails()).retry(patient()),
+        )
+        .await;
+        Ok(b?)
+    }
+}

@@ -232,6 +232,10 @@ fn attribute(
     if let Some(name) = &args.name {
         check_body::check_name(name, "workflow", &mut diagnostics);
     }
+    let for_signature = match attribute {
+        Attribute::Workflow => lint::for_signature(&mut function.attrs, &mut diagnostics),
+        Attribute::Durable => Vec::new(),
+    };
     lint::not_on_functions(&mut function.attrs, &mut diagnostics);
     let reported = diagnostics.len();
     check::signature::check(&function.sig, attribute, &mut diagnostics);
@@ -242,7 +246,7 @@ fn attribute(
     let lints = Lints::new(&names);
     lints.check(&function, &mut diagnostics);
     if attribute == Attribute::Workflow {
-        lints.check_stored(&function, &mut diagnostics);
+        lints.check_stored(&function, for_signature, &mut diagnostics);
     }
     let krate = Krate::new(args.krate.take());
     // As it was written, before anything is renamed.

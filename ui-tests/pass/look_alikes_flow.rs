@@ -191,4 +191,15 @@ async fn waits(stock: &Mutex<u32>, load: f64) -> Result<u32, BoxError> {
     Ok(left + rounds + u32::try_from(places)?)
 }
 
+/// A signature has no statement, so its allowance stands on the function; of two steps of one name only one is compiled.
+#[workflow]
+#[allow_nondeterminism(stored_usize, reason = "counts at most a few thousand")]
+async fn counts(names: Vec<String>) -> Result<usize, BoxError> {
+    #[cfg(unix)]
+    let count = step!("count", count(1)).await?;
+    #[cfg(not(unix))]
+    let count = step!("count", count(2)).await?;
+    Ok(names.join(", ").len() + usize::try_from(count)?)
+}
+
 fn main() {}

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use syn::{Block, Expr, ExprClosure, Lit, LitStr, Macro};
+use syn::{Block, Expr, ExprClosure, Lit, LitStr, Macro, Stmt};
 
 use crate::check::collections::Collections;
 use crate::check::step_body;
 use crate::code::checkpoint::{Checkpoint, JOIN_MAX, Kind, RACE_BRANCHES};
 use crate::code::walk::{Observer, walk};
 use crate::diagnostics::Diagnostics;
+use crate::lint::allowance::attributes;
 use crate::message::{self, Message};
 use crate::names::Names;
 
@@ -21,6 +22,7 @@ pub fn check(block: &Block, names: &Names, collections: &Collections, diagnostic
         diagnostics,
         collections,
         names: BTreeSet::new(),
+        conditional: 0,
     };
     walk(block, names, &mut checks);
 }
@@ -30,9 +32,19 @@ struct Checks<'d> {
     collections: &'d Collections,
     /// Names of steps and sleeps so far. Signals may repeat: waiting again for the same signal takes the next one.
     names: BTreeSet<(Kind, String)>,
+    /// How many statements around the current place depend on `#[cfg]`: of two of one name only one may be there.
+    conditional: usize,
 }
 
 impl Observer for Checks<'_> {
+    fn enter_statement(&mut self, statement: &Stmt) {
+        self.conditional += usize::from(is_conditional(statement));
+    }
+
+    fn leave_statement(&mut self, statement: &Stmt) {
+        self.conditional -= usize::from(is_conditional(statement));
+    }
+
     fn expression(&mut self, expression: &Expr) {
         if let Expr::Closure(ExprClosure {
             asyncness: Some(asyncness),
@@ -107,7 +119,7 @@ impl Checks<'_> {
 
     fn unique_name(&mut self, kind: Kind, name: &Expr) {
         let Some(literal) = self.name(kind, name) else { return };
-        if !self.names.insert((kind, literal.value())) {
+        if self.conditional == 0 && !self.names.insert((kind, literal.value())) {
             let in_a_loop = if kind == Kind::Step {
                 ", and told apart by `.key(…)`"
             } else {
@@ -180,4 +192,10 @@ pub fn string_literal(name: &Expr) -> Option<LitStr> {
         Expr::Group(group) => string_literal(&group.expr),
         _ => None,
     }
+}
+
+fn is_conditional(statement: &Stmt) -> bool {
+    attributes(statement)
+        .iter()
+        .any(|attribute| attribute.path().is_ident("cfg"))
 }

@@ -105,7 +105,7 @@ impl Allowance {
 }
 
 /// The attributes at the start of a statement, which syn hands to its leftmost expression.
-fn attributes(statement: &Stmt) -> &[Attribute] {
+pub(crate) fn attributes(statement: &Stmt) -> &[Attribute] {
     match statement {
         Stmt::Local(local) => &local.attrs,
         Stmt::Macro(call) => &call.attrs,

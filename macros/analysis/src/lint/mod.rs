@@ -126,10 +126,17 @@ impl<'n> Lints<'n> {
         rule.map_or(Aftermath::Harmless, Rule::aftermath).max(refused)
     }
 
-    /// Reports what a workflow's own signature stores and should not.
-    pub fn check_stored(&self, function: &ItemFn, diagnostics: &mut Diagnostics) {
+    /// Reports what a workflow's own signature stores and should not. `allowances` are those for it, on the function.
+    pub fn check_stored(&self, function: &ItemFn, mut allowances: Vec<Allowance>, diagnostics: &mut Diagnostics) {
+        let rule = &stored_usize::RULE;
         for found in stored_usize::in_signature(&function.sig) {
-            diagnostics.breaks(&stored_usize::RULE, &found, &[&found.to_string()]);
+            let is_allowed = allowances.iter_mut().any(|allowance| allowance.covers(rule.id));
+            if !is_allowed {
+                diagnostics.breaks(rule, &found, &[&found.to_string()]);
+            }
+        }
+        for allowance in &allowances {
+            allowance.retire(diagnostics);
         }
     }
 
@@ -168,23 +175,28 @@ impl<'n> Lints<'n> {
             Some(Meaning::Foreign(path)) => rule_of(&Meaning::Foreign(of(path)), self.names),
             Some(Meaning::Unknown(path)) => rule_of(&Meaning::Unknown(of(path)), self.names),
             Some(Meaning::Own) => None,
-            None => self.rule_of_extension(&method),
+            None => self.rule_of_extension(&method, call.args.is_empty()),
         }
     }
 
     /// By a trait in sight, imported or through a glob.
-    fn rule_of_extension(&self, method: &str) -> Option<&'static Rule> {
-        let is_known = |path: &&[String]| path.last().is_some_and(|last| EXTENSIONS.contains(&last.as_str()));
+    fn rule_of_extension(&self, method: &str, bare: bool) -> Option<&'static Rule> {
+        // `names.join(", ")` is a list's own.
+        let fits = |extension: &str| EXTENSIONS.contains(&extension) && (bare || !matches!(extension, "Join" | "Race"));
+        let is_known = |path: &&[String]| path.last().is_some_and(|last| fits(last));
         let mut imported = self.names.imported().filter(is_known);
         let of = |path: &[String]| {
             let path = path.iter().cloned().chain([method.to_owned()]).collect();
             rule_of(&Meaning::Foreign(path), self.names)
         };
         imported.find_map(of).or_else(|| {
-            EXTENSIONS.iter().find_map(|extension| {
-                let path = [(*extension).to_owned()];
-                self.names.through_globs(&path).find_map(|path| of(&path))
-            })
+            EXTENSIONS
+                .iter()
+                .filter(|extension| fits(extension))
+                .find_map(|extension| {
+                    let path = [(*extension).to_owned()];
+                    self.names.through_globs(&path).find_map(|path| of(&path))
+                })
         })
     }
 }
@@ -408,6 +420,21 @@ fn written(path: &impl ToTokens) -> String {
 /// Removes every allowance, which only this crate understands.
 pub fn strip(attributes: &mut Vec<syn::Attribute>) {
     attributes.retain(|attribute| !allowance::is_allowance(attribute));
+}
+
+/// Takes the allowances off a function that are about its signature, which has no statement to put them on.
+pub fn for_signature(attributes: &mut Vec<syn::Attribute>, diagnostics: &mut Diagnostics) -> Vec<Allowance> {
+    let is_for_it = |attribute: &syn::Attribute| {
+        let rule = attribute.meta.require_list().ok().and_then(|list| {
+            let first = list.tokens.clone().into_iter().next();
+            first.map(|first| first.to_string())
+        });
+        allowance::is_allowance(attribute) && rule.is_some_and(|rule| rule == stored_usize::RULE.id)
+    };
+    let (taken, left) = std::mem::take(attributes).into_iter().partition(is_for_it);
+    *attributes = left;
+    let taken: Vec<syn::Attribute> = taken;
+    Allowance::of(&taken, diagnostics)
 }
 
 /// Takes allowances off a whole function, where they would silence nothing, and reports them.

@@ -435,7 +435,7 @@ mod numbers {
         let stored = |signature: &str| {
             let function: ItemFn = syn::parse_str(&format!("{signature} {{}}")).expect("a function");
             let mut diagnostics = Diagnostics::default();
-            Lints::new(&Names::default()).check_stored(&function, &mut diagnostics);
+            Lints::new(&Names::default()).check_stored(&function, Vec::new(), &mut diagnostics);
             diagnostics.into_messages().len()
         };
         assert_eq!(

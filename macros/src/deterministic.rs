@@ -6,12 +6,13 @@ use quote::{ToTokens, quote};
 use steadfast_analysis::code::checkpoint::{Checkpoint, Kind};
 use steadfast_analysis::code::walk::{Observer, walk};
 use steadfast_analysis::diagnostics::Diagnostics;
+use steadfast_analysis::is_ours;
 use steadfast_analysis::lint::allowance::Allowance;
 use steadfast_analysis::lint::{self, Lints};
 use steadfast_analysis::message;
 use steadfast_analysis::names::Names;
 use syn::visit_mut::VisitMut;
-use syn::{Attribute, Item, ItemFn, Macro, ReturnType, Stmt, Type, parse_quote};
+use syn::{Attribute, Item, ItemFn, Macro, ReturnType, Type, parse_quote};
 
 pub(crate) fn expand(args: &TokenStream, item: &TokenStream) -> TokenStream {
     let mut diagnostics = Diagnostics::default();
@@ -39,11 +40,7 @@ pub(crate) fn expand(args: &TokenStream, item: &TokenStream) -> TokenStream {
     if has_checkpoints {
         without_code(&mut function);
     } else if diagnostics.is_empty() {
-        let warnings = diagnostics.warnings();
-        if !warnings.is_empty() {
-            let warnings = Stmt::Item(Item::Verbatim(warnings));
-            function.block.stmts.insert(0, warnings);
-        }
+        crate::put_first(&mut function, diagnostics.warnings());
     }
     let errors = diagnostics.into_tokens();
     quote!(#errors #function)
@@ -107,13 +104,4 @@ pub(crate) fn allowance(args: &TokenStream, item: &TokenStream) -> TokenStream {
     }
     let errors = diagnostics.into_tokens();
     quote!(#errors #item)
-}
-
-fn is_ours(attribute: &Attribute) -> bool {
-    let last = attribute.path().segments.last();
-    last.is_some_and(|last| {
-        ["workflow", "durable", "deterministic"]
-            .iter()
-            .any(|ours| last.ident == ours)
-    })
 }

@@ -268,8 +268,7 @@ fn attribute(
     body::rewrite::rewrite_refused(&mut function.block, &krate, &names, (&lints, &collections));
     // Inside the function: at the level of the module, rustc would leave out every unresolved name of the whole module.
     let errors = diagnostics.into_tokens();
-    let errors = syn::Item::Verbatim(quote!(const _: () = { #errors };));
-    function.block.stmts.insert(0, syn::Stmt::Item(errors));
+    put_first(&mut function, quote!(const _: () = { #errors };));
     fallback::function(function, attribute, &args, &krate, Soundness::of(sound))
 }
 
@@ -282,13 +281,18 @@ fn sound(
     warnings: proc_macro2::TokenStream,
 ) -> proc_macro2::TokenStream {
     function.attrs.extend(description.documentation());
-    if !warnings.is_empty() {
-        let warnings = syn::Stmt::Item(syn::Item::Verbatim(warnings));
-        function.block.stmts.insert(0, warnings);
-    }
+    put_first(&mut function, warnings);
     match attribute {
         Attribute::Workflow => expand::workflow::expand(&function, args, krate, Soundness::Sound, description),
         Attribute::Durable => expand::durable::expand(&function, krate),
+    }
+}
+
+/// Puts items, if there are any, at the beginning of a function's body.
+fn put_first(function: &mut syn::ItemFn, items: proc_macro2::TokenStream) {
+    if !items.is_empty() {
+        let items = syn::Stmt::Item(syn::Item::Verbatim(items));
+        function.block.stmts.insert(0, items);
     }
 }
 

@@ -32,12 +32,6 @@ impl Diagnostics {
             .push(syn::Error::new_spanned(tokens, message.render(values)));
     }
 
-    /// Reports what may be meant: the code compiles, with a warning.
-    pub fn warn_at(&mut self, rule: &'static str, tokens: &impl ToTokens, message: &Message, values: &[&str]) {
-        let warning = syn::Error::new_spanned(tokens, message.render(values));
-        self.warnings.push((rule, warning));
-    }
-
     /// Reports a broken rule, as its level says.
     pub fn breaks(&mut self, rule: &Rule, tokens: &impl ToTokens, values: &[&str]) {
         let error = syn::Error::new_spanned(tokens, rule.message.render(values));

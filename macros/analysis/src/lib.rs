@@ -25,7 +25,7 @@ pub mod names;
 
 use proc_macro2::{Span, TokenTree};
 use quote::ToTokens;
-use syn::Type;
+use syn::{Attribute, Type};
 
 /// Where `tokens` begin: one token of the user's, so that the compiler takes what we put there for the user's code.
 #[doc(hidden)]
@@ -38,6 +38,21 @@ pub fn start(tokens: &impl ToTokens) -> Span {
             TokenTree::Group(group) => group.span_open(),
             other => other.span(),
         })
+}
+
+/// Whether an attribute has this name; by the last segment, since it may be written with a path.
+#[doc(hidden)]
+pub fn is_named(attribute: &Attribute, name: &str) -> bool {
+    let last = attribute.path().segments.last();
+    last.is_some_and(|last| last.ident == name)
+}
+
+/// Whether an attribute is one of those whose functions are workflow code, or as strict.
+#[doc(hidden)]
+pub fn is_ours(attribute: &Attribute) -> bool {
+    ["workflow", "durable", "deterministic"]
+        .iter()
+        .any(|ours| is_named(attribute, ours))
 }
 
 /// The type without the parentheses and invisible groups around it, which `macro_rules!` leaves.

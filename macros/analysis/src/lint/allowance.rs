@@ -16,13 +16,8 @@ pub struct Allowance {
     used: bool,
 }
 
-/// By the last segment, since it may be written with a path.
 pub fn is_allowance(attribute: &Attribute) -> bool {
-    attribute
-        .path()
-        .segments
-        .last()
-        .is_some_and(|last| last.ident == "allow_nondeterminism")
+    crate::is_named(attribute, "allow_nondeterminism")
 }
 
 struct Arguments {

@@ -13,6 +13,7 @@ use std::time::SystemTime;
 use proc_macro2::Ident;
 use syn::{Attribute, ImplItem, Item, ItemMod, Signature};
 
+use crate::is_ours;
 use crate::names::Names;
 
 thread_local! {
@@ -90,12 +91,4 @@ fn collect(items: &[Item], outer: Option<&Names>, functions: &mut Functions) {
             collect(items, Some(&names), functions);
         }
     }
-}
-
-fn is_ours(attribute: &Attribute) -> bool {
-    attribute.path().segments.last().is_some_and(|last| {
-        ["workflow", "durable", "deterministic"]
-            .iter()
-            .any(|ours| last.ident == ours)
-    })
 }

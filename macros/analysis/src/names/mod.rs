@@ -9,9 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::rc::Rc;
 
+use crate::is_named;
 use syn::ext::IdentExt;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Block, GenericParam, Item, ItemFn, ItemUse, Local, Pat, PatIdent, Path, UseTree, Visibility};
+use syn::{Block, GenericParam, Item, ItemFn, ItemUse, Local, Pat, PatIdent, Path, UseTree, Visibility};
 
 /// What a path means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,13 +128,7 @@ impl Names {
             Item::Fn(function) => Some(function),
             _ => None,
         });
-        let has = |function: &ItemFn, name: &str| {
-            let mut attributes = function
-                .attrs
-                .iter()
-                .filter_map(|attribute| attribute.path().segments.last());
-            attributes.any(|last| last.ident == name)
-        };
+        let has = |function: &ItemFn, name: &str| function.attrs.iter().any(|attribute| is_named(attribute, name));
         let public = |function: &ItemFn| matches!(function.vis, Visibility::Public(_));
         let durable =
             functions.filter(|function| public(function) && has(function, "durable") && !has(function, "cfg"));
@@ -334,11 +329,7 @@ impl<'ast> Visit<'ast> for Names {
             Item::Const(item) => &item.ident,
             Item::Enum(item) => &item.ident,
             Item::Fn(item) => {
-                let is_workflow = |attribute: &Attribute| {
-                    let last = attribute.path().segments.last();
-                    last.is_some_and(|last| last.ident == "workflow")
-                };
-                if item.attrs.iter().any(is_workflow) {
+                if item.attrs.iter().any(|attribute| is_named(attribute, "workflow")) {
                     self.workflows.insert(item.sig.ident.unraw().to_string());
                 }
                 &item.sig.ident

@@ -1,10 +1,12 @@
 //! Workflow code as the driver sees it: a name, a version, the states it borrows and a future to poll.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, panic_message};
+use crate::machine::{EventKind, Fault};
 use crate::payload::{DecodeError, Payload};
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 
 /// A registered workflow without its types.
@@ -25,6 +27,30 @@ pub type Run<'a> = Pin<Box<dyn Future<Output = Ended> + Send + 'a>>;
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Ended(pub(crate) Result<Payload, Failure>);
+
+impl Ended {
+    /// What the journal ends with.
+    pub(super) fn event(&self) -> EventKind {
+        match &self.0 {
+            Ok(output) => EventKind::Completed { output: output.clone() },
+            Err(failure) => EventKind::Failed {
+                failure: failure.clone(),
+            },
+        }
+    }
+}
+
+/// The workflow's future, made from its stored input.
+pub(super) fn call<'a>(code: &dyn Code, input: &Payload, states: &'a States) -> Result<Run<'a>, Fault> {
+    catch_unwind(AssertUnwindSafe(|| code.run(&input.0, states)))
+        .map_err(|panic| panicked(panic.as_ref()))?
+        .map_err(|error| Fault::bad_data(format!("the input cannot be read: {error}")))
+}
+
+/// The workflow's own code panicked.
+pub(super) fn panicked(panic: &(dyn Any + Send)) -> Fault {
+    Fault::defect(format!("the workflow panicked: {}", panic_message(panic)))
+}
 
 /// The type of a reference parameter.
 #[doc(hidden)]

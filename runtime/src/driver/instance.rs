@@ -15,14 +15,13 @@ mod commit;
 
 pub(super) use begin::{Origin, read_journal, run};
 
-use super::code::Run;
+use super::code::{Run, panicked};
 use super::engine::{Engine, Outcome};
 use super::live::{Live, Mail};
 use super::seams::Chance;
 use super::silence::silenced;
 use super::turn::{OnWait, Turn};
-use crate::failure::panic_message;
-use crate::machine::{Activity, Event, EventKind, Fault, Machine, Next, OpenNo};
+use crate::machine::{Activity, Event, Fault, Machine, Next, OpenNo};
 use crate::store::{InstanceRecord, RecordChange, Status, StoredSignal};
 use crate::time::Timestamp;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -132,10 +131,7 @@ impl Task {
             signals,
             batches,
         } = loaded;
-        let mut machine = Machine::new(journal, signals, record.signals)?;
-        if may_have_run(record.status, batches) {
-            machine.bodies_may_have_run();
-        }
+        let machine = restored(&record, journal, signals, batches)?;
         let (types, version) = (Arc::downgrade(&engine), record.version);
         let on_wait: OnWait = Box::new(move |name, signal_type, check| {
             if let Some(engine) = types.upgrade() {
@@ -350,27 +346,15 @@ impl Task {
             Ok(Poll::Pending) => {}
             Ok(Poll::Ready(ended)) => {
                 *future = None;
-                let (event, outcome) = match ended.0 {
-                    Ok(output) => (
-                        EventKind::Completed { output: output.clone() },
-                        Outcome::Completed(output.0),
-                    ),
-                    Err(failure) => (
-                        EventKind::Failed {
-                            failure: failure.clone(),
-                        },
-                        Outcome::Failed(failure),
-                    ),
-                };
-                self.machine().finish(now, event);
+                self.machine().finish(now, ended.event());
                 if self.machine().fault().is_none() {
+                    let outcome = ended
+                        .0
+                        .map_or_else(Outcome::Failed, |output| Outcome::Completed(output.0));
                     self.end = Some(End::Outcome(outcome));
                 }
             }
-            Err(panic) => {
-                let message = format!("the workflow panicked: {}", panic_message(panic.as_ref()));
-                self.machine().set_fault(Fault::defect(message));
-            }
+            Err(panic) => self.machine().set_fault(panicked(panic.as_ref())),
         }
     }
 
@@ -453,9 +437,23 @@ impl Task {
     }
 }
 
+/// The machine of an instance as it was stored.
+pub(super) fn restored(
+    record: &InstanceRecord,
+    journal: Vec<Event>,
+    signals: Vec<StoredSignal>,
+    batches: u64,
+) -> Result<Machine, Fault> {
+    let mut machine = Machine::new(journal, signals, record.signals)?;
+    if may_have_run(record.status, batches) {
+        machine.bodies_may_have_run();
+    }
+    Ok(machine)
+}
+
 /// Whether bodies may have been running, of which the journal does not tell, when the last process ended. An instance of
 /// which nothing but its start is recorded is taken for one that has not begun.
-pub(super) fn may_have_run(status: Status, batches: u64) -> bool {
+fn may_have_run(status: Status, batches: u64) -> bool {
     match status {
         Status::Running => true,
         // Not rewritten to `Running`, respectively written over it.

@@ -5,14 +5,13 @@
 //! end of its journal, exactly as it will be when it goes on, except that nothing follows from it: no body begins, nothing
 //! is written. Absent on purpose: what is done about it, which the builder was told.
 
-use super::code::{Code, States};
+use super::code::{Code, States, call, panicked};
 use super::engine::Codes;
-use super::instance::{may_have_run, read_journal};
+use super::instance::{read_journal, restored};
 use super::silence::silenced;
 use super::turn::Turn;
-use crate::failure::panic_message;
 use crate::ids::InstanceNumber;
-use crate::machine::{Event, EventKind, Machine, Next};
+use crate::machine::{Event, Next};
 use crate::store::{InstanceRecord, ReadError, Store, StoredInstance, Write};
 use crate::time::Timestamp;
 use std::collections::BTreeMap;
@@ -148,14 +147,9 @@ fn instance(
 fn replay(stored: StoredInstance, code: &dyn Code, states: &States) -> Result<(), String> {
     let journal = read_journal(&stored.batches)?;
     let input = journal.first().and_then(Event::input).cloned().unwrap_or_default();
-    let mut machine = Machine::new(journal, stored.signals, stored.record.signals).map_err(|fault| fault.message)?;
-    if may_have_run(stored.record.status, stored.batches.len() as u64) {
-        machine.bodies_may_have_run();
-    }
-    let made = catch_unwind(AssertUnwindSafe(|| code.run(&input.0, states)));
-    let future = made
-        .map_err(|panic| format!("the workflow panicked: {}", panic_message(panic.as_ref())))?
-        .map_err(|error| format!("the input cannot be read: {error}"))?;
+    let batches = stored.batches.len() as u64;
+    let machine = restored(&stored.record, journal, stored.signals, batches).map_err(|fault| fault.message)?;
+    let future = call(code, &input, states).map_err(|fault| fault.message)?;
     let mut turn = Turn::new(machine, Box::new(|_, _, _| {}));
     let mut future = Some(future);
     loop {
@@ -171,13 +165,9 @@ fn replay(stored: StoredInstance, code: &dyn Code, states: &States) -> Result<()
             Ok(Poll::Pending) => {}
             Ok(Poll::Ready(ended)) => {
                 future = None;
-                let end = ended.0.map_or_else(
-                    |failure| EventKind::Failed { failure },
-                    |output| EventKind::Completed { output },
-                );
-                turn.machine.finish(turn.machine.now(), end);
+                turn.machine.finish(turn.machine.now(), ended.event());
             }
-            Err(panic) => return Err(format!("the workflow panicked: {}", panic_message(panic.as_ref()))),
+            Err(panic) => turn.machine.set_fault(panicked(panic.as_ref())),
         }
         if !advance(&mut turn) {
             break;

@@ -2,14 +2,12 @@
 //! does then.
 
 use super::{End, Task};
-use crate::driver::code::States;
+use crate::driver::code::{States, call};
 use crate::driver::engine::Engine;
 use crate::driver::instance::Loaded;
 use crate::driver::live::Live;
-use crate::failure::panic_message;
-use crate::machine::{Event, Fault, decode_batch};
+use crate::machine::{Event, decode_batch};
 use crate::store::{InstanceRecord, Status};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// Runs one instance from waking to its end, its stop or its parking.
@@ -106,15 +104,9 @@ async fn drive(engine: Arc<Engine>, live: Arc<Live>, loaded: Loaded, is_fresh: b
     }
     let mut future = None;
     let input = input.unwrap_or_default();
-    match code.map(|code| catch_unwind(AssertUnwindSafe(|| code.run(&input.0, states)))) {
-        Ok(Ok(Ok(made))) => future = Some(made),
-        Ok(Ok(Err(error))) => task
-            .machine()
-            .set_fault(Fault::bad_data(format!("the input cannot be read: {error}"))),
-        Ok(Err(panic)) => {
-            let message = format!("the workflow panicked: {}", panic_message(panic.as_ref()));
-            task.machine().set_fault(Fault::defect(message));
-        }
+    match code.map(|code| call(code.as_ref(), &input, states)) {
+        Ok(Ok(made)) => future = Some(made),
+        Ok(Err(fault)) => task.machine().set_fault(fault),
         Err(trouble) => task.wait_for_code(trouble),
     }
     std::future::poll_fn(|context| task.poll(context, &mut future)).await;

@@ -18,3 +18,12 @@ fn the_sled_store_keeps_the_contract() {
         Box::new(move || Arc::new(SledStore::open(folder.path()).unwrap()))
     });
 }
+
+#[test]
+fn the_sled_store_keeps_the_contract_when_every_page_is_old_at_once() {
+    contract::check(|| {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let options = SledStore::options().pages_max(2);
+        Box::new(move || Arc::new(options.clone().open(folder.path()).unwrap()))
+    });
+}

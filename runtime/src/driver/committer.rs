@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// How many writes one group takes.
-const GROUP_WRITES_MAX: usize = 256;
+const GROUP_WRITES_MAX: usize = 1_024;
 /// How many payload bytes one group takes, unless its first write alone is larger.
 const GROUP_BYTES_MAX: usize = 1024 * 1024;
 const RETRY_FIRST: Duration = Duration::from_millis(10);

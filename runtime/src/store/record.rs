@@ -123,7 +123,7 @@ pub struct StoredInstance {
 }
 
 /// The part of a record that a turn changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordChange {
     /// See [`InstanceRecord::status`].
     pub status: Status,

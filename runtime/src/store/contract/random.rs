@@ -56,7 +56,9 @@ fn compare(bench: &mut Bench, seed: u64) {
             bench.reopen();
         }
         let number = InstanceNumber(base + 1 + chance.below(10));
-        assert_eq!(bench.store.load(number).ok(), model.load(number).ok(), "round {round}");
+        let loaded = bench.store.load(number);
+        assert!(loaded.is_ok(), "round {round}: {loaded:?}");
+        assert_eq!(loaded.ok(), model.load(number).ok(), "round {round}");
     }
     let key = format!("seed {seed}");
     assert_eq!(bench.store.note(&key).ok(), model.note(&key).ok());

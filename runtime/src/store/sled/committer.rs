@@ -3,9 +3,11 @@
 
 use super::disk::{Disk, io, let_go};
 use super::draft::{Draft, Group};
+use super::judge;
 use super::keys;
 use super::rows::{self, CHUNK_BYTES, Chunks, Head, RowFault};
 use super::view::guarded;
+use crate::store::{Write, Written};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -61,17 +63,33 @@ impl Committer {
         Ok(committer)
     }
 
+    /// Judges the writes of a group and writes what they leave. On `Err` the store has failed and says so from then on: the
+    /// tails may hold what the disk does not.
+    pub(super) fn commit(&mut self, disk: &Disk, writes: &[Write]) -> Result<Vec<Written>, String> {
+        disk.progress.begin();
+        let mut draft = Draft::after(&disk.tree, self.head.clone());
+        let judged = judge::group(&disk.tree, &mut disk.tails_mut(), &mut draft, writes);
+        let answers = judged.inspect_err(|reason| disk.progress.fail(reason))?;
+        if !draft.is_empty() {
+            self.write(disk, draft)?;
+        }
+        disk.tails_mut().leave();
+        disk.progress.finish();
+        Ok(answers)
+    }
+
     /// Writes a draft. On `Err` the store has failed and says so from then on.
-    pub(super) fn write(&mut self, disk: &Disk, mut draft: Draft<'_>) -> Result<(), String> {
+    pub(super) fn write(&mut self, disk: &Disk, draft: Draft<'_>) -> Result<(), String> {
+        let written = self.write_draft(draft);
+        written.inspect_err(|reason| disk.progress.fail(reason))
+    }
+
+    fn write_draft(&mut self, mut draft: Draft<'_>) -> Result<(), String> {
         let discarded = draft.discarded().map_err(RowFault::reason)?;
         let purged = self.purge(&mut draft);
         let group = draft.finish();
-        let head = group.head;
-        disk.progress.begin(head.group);
-        if let Err(reason) = self.run(Job::Write(group), &self.written) {
-            disk.progress.fail(&reason);
-            return Err(reason);
-        }
+        let head = group.head.clone();
+        self.run(Job::Write(group), &self.written)?;
         self.head = head;
         for (place, left) in purged {
             match left {
@@ -80,7 +98,6 @@ impl Committer {
             };
         }
         self.remember(discarded);
-        disk.progress.finish(head.group);
         Ok(())
     }
 

@@ -4,11 +4,12 @@
 use super::files::{FolderLock, SideFile};
 use super::rows::RowFault;
 use super::seam::{CommitPoint, Seam};
+use super::tails::Tails;
 use super::view::guarded;
 use crate::store::sled::draft::Group;
 use ::sled::{Db, Tree};
 use std::fs::File;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Everything that is open. Fields are dropped in order: the lock goes last, so there are never two `Db`s on a folder.
 pub(super) struct Disk {
@@ -18,6 +19,8 @@ pub(super) struct Disk {
     pub(super) data: File,
     pub(super) side: SideFile,
     pub(super) progress: Progress,
+    /// What was written and is not in rows of its own yet. Only the committer changes it.
+    pub(super) tails: RwLock<Tails>,
     /// Held while a batch is put into the tree, so that a read of several rows sees all of a commit or nothing.
     pub(super) applying: RwLock<()>,
     pub(super) seam: Seam,
@@ -25,6 +28,14 @@ pub(super) struct Disk {
 }
 
 impl Disk {
+    pub(super) fn tails(&self) -> RwLockReadGuard<'_, Tails> {
+        self.tails.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn tails_mut(&self) -> RwLockWriteGuard<'_, Tails> {
+        self.tails.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Writes a group: piece by piece what nothing refers to yet, then the batch that makes it count.
     pub(super) fn write(&self, group: Group) -> Result<(), RowFault> {
         for batch in group.staged {
@@ -64,9 +75,9 @@ pub(super) struct Progress {
 
 #[derive(Default)]
 struct Known {
-    /// The newest commit that reads may have seen.
+    /// How many commits reads may have seen something of.
     visible: u64,
-    /// The newest commit that is on disk.
+    /// How many of them are on disk.
     durable: u64,
     /// Why the store answers nothing more.
     failed: Option<String>,
@@ -77,12 +88,16 @@ impl Progress {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn begin(&self, group: u64) {
-        self.known().visible = group;
+    /// From now on reads may see something of another commit.
+    pub(super) fn begin(&self) {
+        self.known().visible += 1;
     }
 
-    pub(super) fn finish(&self, group: u64) {
-        self.known().durable = group;
+    /// All that reads may have seen is on disk.
+    pub(super) fn finish(&self) {
+        let mut known = self.known();
+        known.durable = known.visible;
+        drop(known);
         self.changed.notify_all();
     }
 

@@ -1,9 +1,8 @@
-//! A group while it is judged: the rows it will write, laid over the tree so that later writes of the group see the earlier
-//! ones, and the batches it becomes. Absent on purpose: what the rows mean.
+//! A group while it is judged: the rows that it will write, and the batches that it becomes. Absent on purpose: what the
+//! rows mean.
 
 use super::keys;
 use super::rows::{self, CHUNK_BYTES, Chunks, Head, Placed, RowFault};
-use super::view::View;
 use ::sled::{Batch, IVec, Tree};
 use std::collections::BTreeMap;
 
@@ -14,11 +13,10 @@ const BATCH_BYTES_MAX: usize = 4 << 20;
 
 pub(super) struct Draft<'t> {
     tree: &'t Tree,
-    head: Head,
+    pub(super) head: Head,
     values: u64,
     rows: BTreeMap<Vec<u8>, Option<IVec>>,
-    /// What the rows were before the write that is being judged, oldest first.
-    undo: Vec<(Vec<u8>, Option<Option<IVec>>)>,
+    counts: bool,
 }
 
 /// A group ready to be written: `staged` one by one, then `last`, which makes it count.
@@ -30,22 +28,20 @@ pub(super) struct Group {
 
 impl<'t> Draft<'t> {
     /// A draft of the commit after `head`.
-    pub(super) fn after(tree: &'t Tree, head: Head) -> Self {
-        let head = Head {
-            group: head.group + 1,
-            ..head
-        };
+    pub(super) fn after(tree: &'t Tree, mut head: Head) -> Self {
+        head.group += 1;
         Self {
             tree,
             head,
             values: 0,
             rows: BTreeMap::new(),
-            undo: Vec::new(),
+            counts: false,
         }
     }
 
+    /// Whether nothing is to be written.
     pub(super) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.rows.is_empty() && !self.counts
     }
 
     /// The number of the next instance, which is then taken.
@@ -58,70 +54,53 @@ impl<'t> Draft<'t> {
     /// Makes another owner's groups invalid from here on.
     pub(super) fn raise_epoch(&mut self) {
         self.head.epoch += 1;
+        self.counts = true;
     }
 
     pub(super) fn put(&mut self, key: Vec<u8>, body: &[u8]) {
         let value = IVec::from(rows::seal(&key, body));
-        self.set(key, Some(value));
+        self.rows.insert(key, Some(value));
     }
 
     pub(super) fn remove(&mut self, key: Vec<u8>) {
-        self.set(key, None);
-    }
-
-    fn set(&mut self, key: Vec<u8>, value: Option<IVec>) {
-        let before = self.rows.insert(key.clone(), value);
-        self.undo.push((key, before));
-    }
-
-    /// Writes or removes a row that holds nothing, if it is not so already.
-    pub(super) fn mark(&mut self, key: Vec<u8>, wanted: bool) -> Result<(), RowFault> {
-        match (self.get(&key)?.is_some(), wanted) {
-            (false, true) => self.put(key, &[]),
-            (true, false) => self.remove(key),
-            (true, true) | (false, false) => {}
-        }
-        Ok(())
+        self.rows.insert(key, None);
     }
 
     /// Writes a row that is `header` and then a value of any length.
     pub(super) fn put_placed(&mut self, key: Vec<u8>, mut header: Vec<u8>, value: &[u8]) {
-        if value.len() <= rows::room(header.len()) {
-            Placed::Inline(value).encode_to(&mut header);
-        } else {
-            let chunks = Chunks {
-                group: self.head.group,
-                value: self.values,
-                length: value.len() as u64,
-            };
-            self.values += 1;
-            for (piece, bytes) in (0..).zip(value.chunks(CHUNK_BYTES)) {
-                self.put(keys::chunk(chunks.group, chunks.value, piece), bytes);
-            }
-            Placed::Chunked(chunks).encode_to(&mut header);
-        }
+        self.place(value, rows::room(header.len())).encode_to(&mut header);
         self.put(key, &header);
     }
 
+    /// A value as it is, or, if it is longer than `room`, where its chunks are.
+    pub(super) fn place<'v>(&mut self, value: &'v [u8], room: usize) -> Placed<'v> {
+        if value.len() <= room {
+            return Placed::Inline(value);
+        }
+        let chunks = Chunks {
+            group: self.head.group,
+            value: self.values,
+            length: value.len() as u64,
+        };
+        self.values += 1;
+        for (piece, bytes) in (0..).zip(value.chunks(CHUNK_BYTES)) {
+            self.put(keys::chunk(chunks.group, chunks.value, piece), bytes);
+        }
+        Placed::Chunked(chunks)
+    }
+
     /// Gives up a value that a removed or overwritten row held. Its chunks go bit by bit with later commits.
-    pub(super) fn discard(&mut self, value: &Placed<'_>) {
-        if let Placed::Chunked(chunks) = value {
+    pub(super) fn discard(&mut self, chunks: Option<Chunks>) {
+        if let Some(chunks) = chunks {
             self.put(keys::garbage(chunks.group, chunks.value), &rows::encode(&chunks.length));
         }
     }
 
-    /// The write that was judged stands.
-    pub(super) fn keep(&mut self) {
-        self.undo.clear();
-    }
-
-    /// The write that was judged leaves no trace.
-    pub(super) fn take_back(&mut self) {
-        for (key, before) in self.undo.drain(..).rev() {
-            match before {
-                Some(value) => self.rows.insert(key, value),
-                None => self.rows.remove(&key),
-            };
+    /// A row as this group leaves it so far.
+    pub(super) fn get(&self, key: &[u8]) -> Result<Option<IVec>, RowFault> {
+        match self.rows.get(key) {
+            Some(value) => Ok(value.clone()),
+            None => Ok(self.tree.get(key)?),
         }
     }
 
@@ -180,26 +159,4 @@ pub(super) fn garbage(key: &[u8], value: &[u8]) -> Result<Chunks, RowFault> {
         .zip(keys::number(key, 1))
         .ok_or_else(|| RowFault::rotten(key, "has a short key"))?;
     Ok(Chunks { group, value, length })
-}
-
-impl View for Draft<'_> {
-    fn get(&self, key: &[u8]) -> Result<Option<IVec>, RowFault> {
-        match self.rows.get(key) {
-            Some(value) => Ok(value.clone()),
-            None => View::get(self.tree, key),
-        }
-    }
-
-    fn scan(&self, prefix: &[u8]) -> Result<Vec<(IVec, IVec)>, RowFault> {
-        let mut rows: BTreeMap<IVec, IVec> = self.tree.scan(prefix)?.into_iter().collect();
-        let drafted = self.rows.range(prefix.to_vec()..);
-        for (key, value) in drafted.take_while(|(key, _)| key.starts_with(prefix)) {
-            let key = IVec::from(key.as_slice());
-            match value {
-                Some(value) => rows.insert(key, value.clone()),
-                None => rows.remove(&key),
-            };
-        }
-        Ok(rows.into_iter().collect())
-    }
 }

@@ -8,7 +8,12 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// The format of the folder and of the set of rows. A later one is refused before anything is touched.
-pub(super) const FORMAT: u32 = 1;
+///
+/// Folders of format 1 are taken over as they are: what their rows hold is still read, and from the first open on a version
+/// that knows no pages refuses them.
+pub(super) const FORMAT: u32 = 2;
+/// The oldest format that is taken over.
+const FORMAT_MIN: u32 = 1;
 
 /// Where the number of the last acknowledged commit is kept, outside of sled.
 const SIDE_FILE: &str = "acknowledged";
@@ -51,6 +56,7 @@ pub(super) fn check_format(folder: &Path) -> Result<(), StoreOpenError> {
         .and_then(|rest| rest.trim().parse().ok());
     match found {
         Some(FORMAT) => Ok(()),
+        Some(FORMAT_MIN..FORMAT) => write_format(folder, &path).map_err(|source| io_error(folder, source)),
         Some(found) if found > FORMAT => Err(StoreOpenError::NewerFormat {
             found,
             supported: FORMAT,

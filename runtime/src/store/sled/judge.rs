@@ -1,36 +1,63 @@
-//! Judges the writes of a group one after another against the rows that those before it leave. Absent on purpose: disks,
-//! threads, epochs. A write that is refused, or that meets damage, leaves no trace.
+//! Judges the writes of a group one after another against the tails that those before it leave. Absent on purpose: disks,
+//! threads, epochs. A write that is refused, or that meets damage, leaves no trace: everything that can go wrong with it
+//! goes wrong before the first change.
 
 use super::draft::Draft;
+use super::entry::{Entry, Log, What};
 use super::keys;
-use super::rows::{self, Placed, RowFault, SignalHeader};
-use super::view::{self, View, guarded};
+use super::rows::{self, Placed, RowFault};
+use super::tail::{LookedUp, Tail};
+use super::tails::Tails;
+use super::view::guarded;
 use crate::ids::InstanceNumber;
-use crate::store::{Cancelled, InstanceRecord, RecordChange, Signalled, Started, Status, Write, Written, rules};
+use crate::store::{Cancelled, InstanceRecord, RecordChange, Signalled, Started, Write, Written, rules};
 use crate::time::Timestamp;
+use ::sled::Tree;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-/// Answers every write of a group. `Err` says why the disk could not be read; nothing of the group may be written then.
-pub(super) fn group(draft: &mut Draft<'_>, writes: &[Write]) -> Result<Vec<Written>, String> {
+/// How long a batch or a signal may be to be kept where it is written. A longer one gets chunk rows at once, so that it is
+/// not written a second time when it is folded.
+const INLINE_MAX: usize = 1_500;
+
+/// Answers every write of a group, and puts into the draft what they leave. `Err` says why the disk could not be read:
+/// the tails are no longer what is on disk then.
+pub(super) fn group(
+    tree: &Tree,
+    tails: &mut Tails,
+    draft: &mut Draft<'_>,
+    writes: &[Write],
+) -> Result<Vec<Written>, String> {
+    let mut judge = Judge {
+        tree,
+        tails,
+        draft,
+        log: Log::default(),
+        touched: BTreeSet::new(),
+    };
     let mut answers = Vec::with_capacity(writes.len());
     for write in writes {
         if let Some(reason) = rules::name_fault(write) {
             answers.push(Written::Refused { reason });
             continue;
         }
-        let answer = guarded(|| judge(draft, write));
-        match answer {
-            Ok(answer) => {
-                draft.keep();
-                answers.push(answer);
-            }
+        match guarded(|| judge.write(write)) {
+            Ok(answer) => answers.push(answer),
             Err(RowFault::Io(reason)) => return Err(reason),
             Err(fault @ (RowFault::Rotten(_) | RowFault::Newer(_))) => {
-                draft.take_back();
                 let reason = format!("{} is damaged in the store: {}", target(write), fault.reason());
                 answers.push(Written::Refused { reason });
             }
         }
     }
+    let Judge {
+        tails,
+        draft,
+        log,
+        touched,
+        ..
+    } = judge;
+    tails.put(draft, &log, &touched).map_err(RowFault::reason)?;
     Ok(answers)
 }
 
@@ -42,59 +69,178 @@ fn target(write: &Write) -> String {
     }
 }
 
-fn judge(draft: &mut Draft<'_>, write: &Write) -> Result<Written, RowFault> {
-    match write {
-        Write::Start {
+struct Judge<'g, 't> {
+    tree: &'g Tree,
+    tails: &'g mut Tails,
+    draft: &'g mut Draft<'t>,
+    log: Log,
+    /// Whose tails this group has touched, if only by loading them.
+    touched: BTreeSet<InstanceNumber>,
+}
+
+impl Judge<'_, '_> {
+    fn write(&mut self, write: &Write) -> Result<Written, RowFault> {
+        match write {
+            Write::Start {
+                id,
+                workflow,
+                version,
+                input_digest,
+                batch,
+                at,
+            } => {
+                let start = Start {
+                    id,
+                    workflow,
+                    version: *version,
+                    input_digest: *input_digest,
+                };
+                self.start(start, batch, *at).map(Written::Start)
+            }
+            Write::Turn {
+                instance,
+                expected_batches,
+                batch,
+                change,
+                consumed_signals,
+                at,
+            } => {
+                let turn = Turn {
+                    expected_batches: *expected_batches,
+                    batch: batch.as_deref(),
+                    change: change.as_ref(),
+                    consumed_signals,
+                    at: *at,
+                };
+                self.turn(*instance, &turn).map(Written::Turn)
+            }
+            Write::Signal {
+                id,
+                name,
+                payload,
+                dedup_key,
+                at,
+            } => self
+                .signal(id, name, payload, dedup_key.as_deref(), *at)
+                .map(Written::Signal),
+            Write::Cancel { id, reason, at } => self.cancel(id, reason, *at).map(Written::Cancel),
+            Write::Note { key, value } => self.note(keys::note(key), value).map(|()| Written::Noted),
+        }
+    }
+
+    fn start(&mut self, start: Start<'_>, batch: &[u8], at: Timestamp) -> Result<Started, RowFault> {
+        if let Some(existing) = self.tails.load_by_id(self.tree, start.id)? {
+            self.touched.insert(existing.number());
+            return Ok(Started::Existing(Box::new(existing.record().clone())));
+        }
+        let number = InstanceNumber(self.draft.take_number());
+        let Start {
+            id,
+            workflow,
+            version,
+            input_digest,
+        } = start;
+        let batch = self.draft.place(batch, INLINE_MAX);
+        let record = InstanceRecord::accepted(number, id, workflow, version, input_digest, at);
+        let mut tail = Tail::started(record, &batch);
+        let what = What::Start {
             id,
             workflow,
             version,
             input_digest,
             batch,
+        };
+        tail.grew(self.log.push(&Entry {
+            instance: number.0,
+            place: 0,
             at,
-        } => {
-            let record = InstanceRecord::accepted(InstanceNumber(0), id, workflow, *version, *input_digest, *at);
-            start(draft, record, batch).map(Written::Start)
+            what,
+        }));
+        self.tails.insert(tail);
+        self.touched.insert(number);
+        Ok(Started::Created(number))
+    }
+
+    fn turn(&mut self, instance: InstanceNumber, turn: &Turn<'_>) -> Result<bool, RowFault> {
+        let Some(tail) = self.tails.load(self.tree, instance)? else {
+            return Ok(false);
+        };
+        self.touched.insert(instance);
+        if tail.record().status.is_terminal() || tail.row.batches != turn.expected_batches {
+            return Ok(false);
         }
-        Write::Turn {
-            instance,
-            expected_batches,
-            batch,
-            change,
-            consumed_signals,
-            at,
-        } => {
-            let turn = Turn {
-                expected_batches: *expected_batches,
-                batch: batch.as_deref(),
-                change: change.as_ref(),
-                consumed_signals,
-                at: *at,
-            };
-            turn.judge(draft, *instance).map(Written::Turn)
+        let looked_up = tail.look_up(self.tree, &turn.what(None))?;
+        let batch = turn.batch.map(|batch| self.draft.place(batch, INLINE_MAX));
+        take_in(&mut self.log, self.draft, tail, turn.at, turn.what(batch), looked_up);
+        Ok(true)
+    }
+
+    fn signal(
+        &mut self,
+        id: &str,
+        name: &str,
+        payload: &[u8],
+        dedup_key: Option<&str>,
+        at: Timestamp,
+    ) -> Result<Signalled, RowFault> {
+        let Some(tail) = self.tails.load_by_id(self.tree, id)? else {
+            return Ok(Signalled::Unknown);
+        };
+        self.touched.insert(tail.number());
+        let accepted = dedup_key.map(|key| tail.accepted(self.tree, key)).transpose()?;
+        if let Some(sequence) = accepted.flatten() {
+            return Ok(Signalled::Duplicate { sequence });
         }
-        Write::Signal {
-            id,
+        if tail.record().status.is_terminal() {
+            return Ok(Signalled::Finished(tail.record().status));
+        }
+        let before = Box::new(tail.record().clone());
+        let payload = self.draft.place(payload, INLINE_MAX);
+        let what = What::Signal {
             name,
             payload,
             dedup_key,
-            at,
-        } => signal(draft, id, name, payload, dedup_key.as_deref(), *at).map(Written::Signal),
-        Write::Cancel { id, reason, at } => cancel(draft, id, reason, *at).map(Written::Cancel),
-        Write::Note { key, value } => replace(draft, keys::note(key), value).map(|()| Written::Noted),
+        };
+        take_in(&mut self.log, self.draft, tail, at, what, LookedUp::default());
+        Ok(Signalled::Buffered {
+            sequence: before.signals,
+            record: before,
+        })
+    }
+
+    fn cancel(&mut self, id: &str, reason: &str, at: Timestamp) -> Result<Cancelled, RowFault> {
+        let Some(tail) = self.tails.load_by_id(self.tree, id)? else {
+            return Ok(Cancelled::Unknown);
+        };
+        self.touched.insert(tail.number());
+        if tail.record().status.is_terminal() {
+            return Ok(Cancelled::Finished(tail.record().status));
+        }
+        if tail.record().cancel_requested.is_some() {
+            return Ok(Cancelled::AlreadyRequested);
+        }
+        let before = Box::new(tail.record().clone());
+        let what = What::Cancel { reason };
+        take_in(&mut self.log, self.draft, tail, at, what, LookedUp::default());
+        Ok(Cancelled::Requested(before))
+    }
+
+    /// Writes a note over the one that is there, whose chunks, if it was that long, are given up.
+    fn note(&mut self, key: Vec<u8>, after: &[u8]) -> Result<(), RowFault> {
+        if let Some(value) = self.draft.get(&key)? {
+            let chunks = Placed::decode(&key, rows::unseal(&key, &value)?)?.chunks();
+            self.draft.discard(chunks);
+        }
+        self.draft.put_placed(key, Vec::new(), after);
+        Ok(())
     }
 }
 
-fn start(draft: &mut Draft<'_>, mut record: InstanceRecord, batch: &[u8]) -> Result<Started, RowFault> {
-    if let Some(existing) = view::find(draft, &record.id)? {
-        return Ok(Started::Existing(Box::new(existing)));
-    }
-    let number = InstanceNumber(draft.take_number());
-    record.number = number;
-    draft.put(keys::id(&record.id), &rows::encode(&number.0));
-    draft.put_placed(keys::batch(number, 0), Vec::new(), batch);
-    draft.put_placed(keys::record(number), Vec::new(), &rows::encode(&record));
-    draft.put(keys::ready(number), &[]);
-    Ok(Started::Created(number))
+struct Start<'w> {
+    id: &'w str,
+    workflow: &'w str,
+    version: u32,
+    input_digest: [u8; 32],
 }
 
 struct Turn<'w> {
@@ -105,152 +251,26 @@ struct Turn<'w> {
     at: Timestamp,
 }
 
-impl Turn<'_> {
-    fn judge(&self, draft: &mut Draft<'_>, instance: InstanceNumber) -> Result<bool, RowFault> {
-        let Some(before) = view::record(draft, instance)? else {
-            return Ok(false);
-        };
-        if before.status.is_terminal() || !ends_at(draft, &before, self.expected_batches)? {
-            return Ok(false);
+impl<'w> Turn<'w> {
+    fn what(&self, batch: Option<Placed<'w>>) -> What<'w> {
+        What::Turn {
+            batch,
+            change: self.change.map(Cow::Borrowed),
+            consumed_signals: Cow::Borrowed(self.consumed_signals),
         }
-        for sequence in self.consumed_signals {
-            consume(draft, instance, *sequence)?;
-        }
-        let mut batches = self.expected_batches;
-        if let Some(batch) = self.batch {
-            draft.put_placed(keys::batch(instance, batches), Vec::new(), batch);
-            batches += 1;
-        }
-        if let Some(change) = self.change {
-            let mut after = before.clone();
-            after.change(change, batches, self.at);
-            put_record(draft, &after)?;
-            settle(draft, &before, &after)?;
-        } else if !self.consumed_signals.is_empty() {
-            settle(draft, &before, &before)?;
-        }
-        Ok(true)
     }
 }
 
-/// Whether the journal has exactly this many batches. The record may know of fewer: not every turn writes it.
-fn ends_at(draft: &Draft<'_>, record: &InstanceRecord, batches: u64) -> Result<bool, RowFault> {
-    if batches < record.batches || draft.get(&keys::batch(record.number, batches))?.is_some() {
-        return Ok(false);
+/// Does to an instance what a write does, and logs it.
+fn take_in(log: &mut Log, draft: &mut Draft<'_>, tail: &mut Tail, at: Timestamp, what: What<'_>, looked_up: LookedUp) {
+    let (instance, place) = (tail.number().0, tail.row.entries);
+    for chunks in tail.take_in(at, &what, looked_up) {
+        draft.discard(Some(chunks));
     }
-    Ok(batches == record.batches || draft.get(&keys::batch(record.number, batches - 1))?.is_some())
-}
-
-fn consume(draft: &mut Draft<'_>, instance: InstanceNumber, sequence: u64) -> Result<(), RowFault> {
-    let key = keys::signal(instance, sequence);
-    let Some(value) = draft.get(&key)? else {
-        return Ok(());
-    };
-    let (_, payload) = rows::signal(&key, rows::unseal(&key, &value)?)?;
-    draft.discard(&payload);
-    draft.remove(key);
-    Ok(())
-}
-
-fn signal(
-    draft: &mut Draft<'_>,
-    id: &str,
-    name: &str,
-    payload: &[u8],
-    dedup_key: Option<&str>,
-    at: Timestamp,
-) -> Result<Signalled, RowFault> {
-    let Some(before) = view::find(draft, id)? else {
-        return Ok(Signalled::Unknown);
-    };
-    let (number, sequence) = (before.number, before.signals);
-    if let Some(dedup_key) = dedup_key {
-        let key = keys::accepted(number, dedup_key);
-        if let Some(value) = draft.get(&key)? {
-            let sequence = rows::decode(&key, rows::unseal(&key, &value)?)?;
-            return Ok(Signalled::Duplicate { sequence });
-        }
-        if !before.status.is_terminal() {
-            draft.put(key, &rows::encode(&sequence));
-        }
-    }
-    if before.status.is_terminal() {
-        return Ok(Signalled::Finished(before.status));
-    }
-    let header = SignalHeader {
-        name: name.to_owned(),
+    tail.grew(log.push(&Entry {
+        instance,
+        place,
         at,
-    };
-    draft.put_placed(keys::signal(number, sequence), rows::encode(&header), payload);
-    let mut after = before.clone();
-    after.signals += 1;
-    after.updated_at = at;
-    put_record(draft, &after)?;
-    if after.awaits(name) {
-        settle(draft, &before, &after)?;
-    }
-    Ok(Signalled::Buffered {
-        sequence,
-        record: Box::new(before),
-    })
-}
-
-fn cancel(draft: &mut Draft<'_>, id: &str, reason: &str, at: Timestamp) -> Result<Cancelled, RowFault> {
-    let Some(before) = view::find(draft, id)? else {
-        return Ok(Cancelled::Unknown);
-    };
-    if before.status.is_terminal() {
-        return Ok(Cancelled::Finished(before.status));
-    }
-    if before.cancel_requested.is_some() {
-        return Ok(Cancelled::AlreadyRequested);
-    }
-    let mut after = before.clone();
-    after.cancel_requested = Some(reason.to_owned());
-    after.updated_at = at;
-    put_record(draft, &after)?;
-    settle(draft, &before, &after)?;
-    Ok(Cancelled::Requested(Box::new(before)))
-}
-
-/// Writes a record over the one that is there.
-fn put_record(draft: &mut Draft<'_>, record: &InstanceRecord) -> Result<(), RowFault> {
-    replace(draft, keys::record(record.number), &rows::encode(record))
-}
-
-/// Writes a value over the one that is there, whose chunks, if it was that long, are given up.
-fn replace(draft: &mut Draft<'_>, key: Vec<u8>, after: &[u8]) -> Result<(), RowFault> {
-    if let Some(value) = draft.get(&key)? {
-        let placed = Placed::decode(&key, rows::unseal(&key, &value)?)?;
-        draft.discard(&placed);
-    }
-    draft.put_placed(key, Vec::new(), after);
-    Ok(())
-}
-
-/// Brings the ready row and the timer row in line with a record that changed.
-fn settle(draft: &mut Draft<'_>, before: &InstanceRecord, after: &InstanceRecord) -> Result<(), RowFault> {
-    let waited = before.status == Status::Waiting;
-    let ready = after.is_ready(after.depends_on_signals() && awaited_signal_is_buffered(draft, after)?);
-    if waited || !ready {
-        draft.mark(keys::ready(after.number), ready)?;
-    }
-    let due = after.due_at(ready);
-    if let Some(old) = before.wake_at.filter(|old| waited && due != Some(*old)) {
-        draft.mark(keys::due(old, after.number), false)?;
-    }
-    if let Some(due) = due {
-        draft.mark(keys::due(due, after.number), true)?;
-    }
-    Ok(())
-}
-
-fn awaited_signal_is_buffered(draft: &Draft<'_>, record: &InstanceRecord) -> Result<bool, RowFault> {
-    for (key, value) in draft.scan(&keys::signals(record.number))? {
-        let (header, _) = rows::signal(&key, rows::unseal(&key, &value)?)?;
-        if record.awaits(&header.name) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+        what,
+    }));
 }

@@ -48,6 +48,11 @@ pub(super) fn batch(instance: InstanceNumber, index: u64) -> Vec<u8> {
     key(b'h', &[instance.0, index])
 }
 
+/// A place for a page of entries, which is used again and again.
+pub(super) fn page(slot: u64) -> Vec<u8> {
+    key(b'p', &[slot])
+}
+
 pub(super) fn signals(instance: InstanceNumber) -> Vec<u8> {
     key(b's', &[instance.0])
 }
@@ -92,6 +97,7 @@ pub(super) fn describe(key: &[u8]) -> String {
         Some(b'h') => "journal batch",
         Some(b'i') => return named("id row of", key),
         Some(b'n') => return named("note", key),
+        Some(b'p') => "page of entries",
         Some(b'r') => "record",
         Some(b's') => "signal",
         Some(b't') => "timer row",

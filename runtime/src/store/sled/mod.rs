@@ -13,6 +13,20 @@
 //! `lock` (taken before anything is read) · `format` (checked before sled sees the folder) · `acknowledged` (the side file)
 //! · `sled/` (sled's own; its `blobs` folder stays empty).
 //!
+//! # Tails, pages, folds
+//!
+//! sled's cost is by the row. So a commit does not give every write a row of its own: what the writes of a group do to their
+//! instances (`entry`) is packed into *pages* of up to 4,000 bytes (`pages`). Everything about an instance since its rows
+//! were written last is its *tail* (`tail`, `tails`): it is durable in pages, and in memory as what a load would give, so
+//! that neither judging a write nor folding reads a page. A *fold* (`fold`) writes the rows of an instance as its tail has
+//! it, in the same commit as the write that makes it necessary, and ends the tail. It is necessary when the instance waits,
+//! stands still or has ended, when the tail has about the length of a row, or when its pages are too old to keep. So what
+//! is parked or ended takes no memory, and a step in a row of steps costs a part of a page and of a journal row.
+//!
+//! A page row's key is a slot. The head says which slots count; a slot whose group no tail is in any more is free by the
+//! commit of the last fold, and is used again. Opening reads the pages that count, oldest first, and does their entries to
+//! the instances again, leaving out those that a row has (`InstanceRow::entries`): tails are then what they were.
+//!
 //! # The rows
 //!
 //! One tree. Keys are a tag byte and then big-endian numbers of 8 bytes; values are sealed with a version and a checksum.
@@ -20,18 +34,22 @@
 //!
 //! | key | value |
 //! |---|---|
-//! | `c` | head: number and chain of the last commit, epoch, next instance number |
+//! | `c` | head: number and chain of the last commit, epoch, next instance number, which page slots count |
+//! | `p` slot | a page: number of the commit, place in it, entries |
 //! | `i` id | the instance's number |
-//! | `r` number | its record, placed |
-//! | `h` number, index | a journal batch, placed; never changed |
-//! | `y` number | nothing: the instance is ready |
-//! | `t` due, number | nothing: the instance waits, is not ready, and is due then |
-//! | `s` number, sequence | name and time of a signal, and its payload, placed; removed when consumed |
+//! | `r` number | its record, how many entries, batches and signals are in rows, and the end of its journal, placed |
+//! | `h` number, index | batches of the journal from this one on, packed; never changed |
+//! | `y` number | nothing: the instance was ready when it was folded |
+//! | `t` due, number | nothing: the instance waited when it was folded, was not ready, and is due then |
+//! | `s` number, sequence | name and time of a signal, and its payload, placed; removed by the fold after it is consumed |
 //! | `d` number, key | the sequence of the signal that was accepted with this deduplication key |
 //! | `x` commit, value, piece | a chunk of the long value number `value` that this commit wrote |
-//! | `g` commit, value | the length of a long value that no row refers to any more, until its chunks are gone |
+//! | `g` commit, value | the length of a long value that nothing refers to any more, until its chunks are gone |
+//! | `n` key | a note of the engine, placed |
 //!
-//! A step costs one journal row and the head.
+//! Batches and payloads above 1,500 bytes get their chunks at once, and entries and journals hold where they are: they are
+//! written once. Folders of format 1 have no pages, a row for each batch, and records without the rest; they are read as
+//! they are, and each instance is rewritten by its next fold.
 //!
 //! # What a crash does
 //!
@@ -39,21 +57,34 @@
 //!   acknowledged, so files that sled cannot read are set aside and the store is created anew.
 //! - Before or while the chunk rows of a large group are written: chunk rows with a commit number above the head. Nothing
 //!   refers to them; opening removes them before that number is given out again.
-//! - In the batch of a group, or before its sync: sled recovers the batch whole or not at all; the head tells which.
+//! - In the batch of a group, or before its sync: sled recovers the batch whole or not at all; the head tells which. Pages,
+//!   folds, index rows and the slots that they free or take are in that one batch, so there is no state between them: before
+//!   it an instance is in its old pages, after it in new ones or in its rows.
 //! - After the sync, before the side file is written: the side file names an earlier commit, which is fine.
 //! - After the side file: the group is acknowledged. A head below the side file is loss, and is reported.
 //! - While a discarded value is removed: its `g` row says how much of it is left, and goes in the batch of the last chunk.
+//!
+//! # Damage
+//!
+//! A row that rotted stops the instance that it belongs to. A page belongs to many, and nothing else says to whom: a store
+//! with a page that counts and cannot be read does not open. Entries that do not go on where the rows of their instance end
+//! stop that instance, keep their page, and are reported whenever it is asked for.
 
 mod committer;
 mod disk;
 mod draft;
+mod entry;
 mod files;
+mod fold;
 mod judge;
 mod keys;
 mod options;
+mod pages;
 mod read;
 mod rows;
 mod seam;
+mod tail;
+mod tails;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -146,7 +177,7 @@ impl Store for SledStore {
         let opened = self.opened();
         let opened = opened.as_ref().ok_or_else(|| failed(CLOSED))?;
         let mut committer = opened.committer()?;
-        let mut draft = Draft::after(&opened.disk.tree, committer.head);
+        let mut draft = Draft::after(&opened.disk.tree, committer.head.clone());
         draft.raise_epoch();
         committer.write(&opened.disk, draft).map_err(|reason| failed(&reason))?;
         Ok(Epoch(committer.head.epoch))
@@ -162,12 +193,7 @@ impl Store for SledStore {
                 current: Epoch(committer.head.epoch),
             });
         }
-        let mut draft = Draft::after(&opened.disk.tree, committer.head);
-        let answers = judge::group(&mut draft, group).map_err(|reason| CommitError::Unavailable { reason })?;
-        if !draft.is_empty() {
-            committer.write(&opened.disk, draft).map_err(|reason| failed(&reason))?;
-        }
-        Ok(answers)
+        committer.commit(&opened.disk, group).map_err(|reason| failed(&reason))
     }
 
     fn load(&self, instance: InstanceNumber) -> Result<Option<StoredInstance>, ReadError> {

@@ -7,7 +7,8 @@ use super::draft;
 use super::files::{self, FolderLock, SideFile, io_error};
 use super::rows::{self, Chunks, Head, RowFault};
 use super::seam::Seam;
-use super::view::{View, guarded};
+use super::tails::Tails;
+use super::view::{self, guarded};
 use super::{Opened, SledStore, keys};
 use crate::store::StoreOpenError;
 use ::sled::{Batch, Db, Tree};
@@ -80,6 +81,14 @@ impl SledOptions {
         self
     }
 
+    /// Lets only so many pages count at once, so that short runs meet the limit.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn pages_max(mut self, pages: usize) -> Self {
+        self.seam.pages_max = Some(pages);
+        self
+    }
+
     #[cfg(test)]
     pub(super) fn seam(mut self, seam: Seam) -> Self {
         self.seam = seam;
@@ -135,6 +144,7 @@ impl SledOptions {
             data: data.map_err(|source| io_error(folder, source))?,
             side: SideFile::open(folder).map_err(|source| io_error(folder, source))?,
             progress: Progress::default(),
+            tails: RwLock::default(),
             applying: RwLock::new(()),
             seam: self.seam.clone(),
             _lock: lock,
@@ -147,6 +157,7 @@ impl SledOptions {
         guarded(|| disk.sync()).map_err(fault)?;
         files::sync_names(folder, new_folders).map_err(|source| io_error(folder, source))?;
         let head = guarded(|| read_head(&disk.tree)).map_err(fault)?;
+        *disk.tails_mut() = guarded(|| Tails::recover(&disk.tree, &head, self.seam.pages_max())).map_err(fault)?;
         let acknowledged = disk.side.read().map_err(|source| io_error(folder, source))?;
         self.check_tail(&head, acknowledged)?;
         let garbage = guarded(|| tidy(disk, &head)).map_err(fault)?;
@@ -201,8 +212,8 @@ fn open_fault(folder: &Path, fault: RowFault) -> StoreOpenError {
 }
 
 fn read_head(tree: &Tree) -> Result<Head, RowFault> {
-    match View::get(tree, keys::HEAD)? {
-        Some(value) => rows::decode(keys::HEAD, rows::unseal(keys::HEAD, &value)?),
+    match tree.get(keys::HEAD)? {
+        Some(value) => Head::read(&value),
         None if tree.iter().next().transpose()?.is_none() => Ok(Head::NEW),
         None => Err(RowFault::rotten(keys::HEAD, "is missing")),
     }
@@ -232,6 +243,6 @@ fn tidy(disk: &Disk, head: &Head) -> Result<Vec<Chunks>, RowFault> {
     }
     disk.side.write(head).map_err(io)?;
     disk.side.sync().map_err(io)?;
-    let garbage = View::scan(&disk.tree, keys::GARBAGE)?;
+    let garbage = view::scan(&disk.tree, keys::GARBAGE)?;
     garbage.iter().map(|(key, value)| draft::garbage(key, value)).collect()
 }

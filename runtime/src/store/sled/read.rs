@@ -1,16 +1,21 @@
-//! What the store answers about instances. Every fault names the instance whose rows it was found in. Absent on purpose:
-//! waiting for commits, which `mod` adds where the contract asks for it.
+//! What the store answers about instances: of those with a tail from the tail, of all others from their rows. Every fault
+//! names the instance whose rows it was found in. Absent on purpose: waiting for commits, which `mod` adds where the
+//! contract asks for it.
+//!
+//! A reader asks the tails first and keeps commits from being applied until it has read its rows. So it finds an instance
+//! as some commit left it: whole in its tail, or, since a tail outlives the commit that folds it, whole in its rows.
 
 use super::disk::Disk;
 use super::keys;
 use super::rows::{self, Placed, RowFault};
-use super::view::{self, View, guarded};
+use super::tail::Tail;
+use super::view::{self, guarded};
 use crate::ids::InstanceNumber;
-use crate::store::{InstanceRecord, ReadError, StoredInstance, StoredSignal};
+use crate::store::{InstanceRecord, ReadError, StoredInstance};
 use crate::time::Timestamp;
-use ::sled::IVec;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
-use std::sync::PoisonError;
+use std::sync::{PoisonError, RwLockReadGuard};
 
 fn of(instance: InstanceNumber) -> impl Fn(RowFault) -> ReadError {
     move |fault| match fault {
@@ -22,20 +27,46 @@ fn of(instance: InstanceNumber) -> impl Fn(RowFault) -> ReadError {
     }
 }
 
+fn between_commits(disk: &Disk) -> RwLockReadGuard<'_, ()> {
+    disk.applying.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An instance as its tail has it, or, without one, its rows. `None` if there is none.
+fn tail(disk: &Disk, instance: InstanceNumber) -> Result<Option<Tail>, RowFault> {
+    if let Some(tail) = disk.tails().get(instance)? {
+        return Ok(Some(tail.clone()));
+    }
+    Ok(view::folded(&disk.tree, instance)?.map(Tail::loaded))
+}
+
+/// Something of an instance that may be read while commits go on: everything but its signals.
+fn look<T>(
+    disk: &Disk,
+    instance: InstanceNumber,
+    look: impl FnOnce(Tail) -> Result<T, RowFault>,
+) -> Result<Option<T>, ReadError> {
+    guarded(|| {
+        let whole = between_commits(disk);
+        let tail = tail(disk, instance)?;
+        drop(whole);
+        tail.map(look).transpose()
+    })
+    .map_err(of(instance))
+}
+
 pub(super) fn load(disk: &Disk, instance: InstanceNumber) -> Result<Option<StoredInstance>, ReadError> {
     guarded(|| {
-        // What commits may change meanwhile is read between two of them; journal rows never change.
-        let between_commits = disk.applying.read().unwrap_or_else(PoisonError::into_inner);
-        let Some(record) = known_record(disk, instance)? else {
+        // What commits may change meanwhile is read between two of them; the rows of a journal never change.
+        let whole = between_commits(disk);
+        let Some(tail) = tail(disk, instance)? else {
             return Ok(None);
         };
-        let signals = signals(disk, &record)?;
-        let count = batch_count(disk, &record)?;
-        drop(between_commits);
-        let batches = (0..count).map(|index| batch(disk, instance, index));
+        let signals = tail.all_signals(&disk.tree)?;
+        drop(whole);
+        let batches = tail.all_batches(&disk.tree)?;
         Ok(Some(StoredInstance {
-            batches: batches.collect::<Result<_, RowFault>>()?,
-            record,
+            record: tail.row.record,
+            batches,
             signals,
         }))
     })
@@ -43,51 +74,48 @@ pub(super) fn load(disk: &Disk, instance: InstanceNumber) -> Result<Option<Store
 }
 
 pub(super) fn record(disk: &Disk, instance: InstanceNumber) -> Result<Option<InstanceRecord>, ReadError> {
-    guarded(|| {
-        let _between_commits = disk.applying.read().unwrap_or_else(PoisonError::into_inner);
-        known_record(disk, instance)
-    })
-    .map_err(of(instance))
+    look(disk, instance, |tail| Ok(tail.row.record))
+}
+
+pub(super) fn last_batch(disk: &Disk, instance: InstanceNumber) -> Result<Option<Vec<u8>>, ReadError> {
+    look(disk, instance, |tail| tail.last_batch(&disk.tree))
 }
 
 pub(super) fn find(disk: &Disk, id: &str) -> Result<Option<InstanceRecord>, ReadError> {
-    let _between_commits = disk.applying.read().unwrap_or_else(PoisonError::into_inner);
+    let _whole = between_commits(disk);
+    let tails = disk.tails();
+    if let Some(number) = tails.number(id) {
+        let tail = tails.get(number).map_err(of(number))?;
+        return Ok(tail.map(|tail| tail.record().clone()));
+    }
+    drop(tails);
     let number = guarded(|| view::number(&disk.tree, id));
     let Some(number) = number.map_err(|fault| of(search(disk, id))(fault))? else {
         return Ok(None);
     };
-    let record = guarded(|| view::bearer(&disk.tree, id, number));
-    record.map(Some).map_err(of(number))
+    disk.tails().get(number).map_err(of(number))?;
+    let folded = guarded(|| view::bearer(&disk.tree, id, number)).map_err(of(number))?;
+    Ok(Some(folded.row.record))
 }
 
 /// Whose id this is, by looking through all records: the id's own row is damaged. Zero, which is nobody's number, if none
 /// of the records that can be read has it.
 fn search(disk: &Disk, id: &str) -> InstanceNumber {
-    let mut records = disk.tree.scan_prefix(keys::RECORDS).filter_map(Result::ok);
-    let record = records.find_map(|(key, value)| {
-        let record = guarded(|| view::record_row(&disk.tree, &key, &value)).ok()?;
-        (record.id == id).then_some(record.number)
+    let mut rows = disk.tree.scan_prefix(keys::RECORDS).filter_map(Result::ok);
+    let number = rows.find_map(|(key, value)| {
+        let number = InstanceNumber(keys::number(&key, 0)?);
+        let folded = guarded(|| view::folded_row(&disk.tree, number, &value)).ok()?;
+        (folded.row.record.id == id).then_some(number)
     });
-    record.unwrap_or(InstanceNumber(0))
-}
-
-pub(super) fn last_batch(disk: &Disk, instance: InstanceNumber) -> Result<Option<Vec<u8>>, ReadError> {
-    guarded(|| {
-        let Some(record) = known_record(disk, instance)? else {
-            return Ok(None);
-        };
-        let count = batch_count(disk, &record)?;
-        batch(disk, instance, count - 1).map(Some)
-    })
-    .map_err(of(instance))
+    number.unwrap_or(InstanceNumber(0))
 }
 
 pub(super) fn note(disk: &Disk, key: &str) -> Result<Option<Vec<u8>>, ReadError> {
     let key = keys::note(key);
     guarded(|| {
         // A commit may be replacing it, and with it the chunks that it refers to.
-        let _between_commits = disk.applying.read().unwrap_or_else(PoisonError::into_inner);
-        let Some(value) = View::get(&disk.tree, &key)? else {
+        let _whole = between_commits(disk);
+        let Some(value) = disk.tree.get(&key)? else {
             return Ok(None);
         };
         view::placed(&disk.tree, &Placed::decode(&key, rows::unseal(&key, &value)?)?).map(Some)
@@ -100,17 +128,33 @@ pub(super) fn ready(
     after: Option<InstanceNumber>,
     limit: usize,
 ) -> Result<Vec<InstanceNumber>, ReadError> {
+    let _whole = between_commits(disk);
+    let tails = disk.tails();
+    let of_tails: BTreeMap<InstanceNumber, bool> =
+        tails.above(after).map(|tail| (tail.number(), tail.row.ready)).collect();
+    // Whoever looks at one that cannot be read learns why.
+    let mut ready: BTreeSet<InstanceNumber> = tails.damaged(after).collect();
+    drop(tails);
     let from = after.map_or(Bound::Included(keys::READY.to_vec()), |after| {
         Bound::Excluded(keys::ready(after))
     });
-    let rows = range(disk, from, keys::READY, limit)?;
-    rows.iter()
-        .map(|(key, value)| {
-            let instance = owner(key, 0)?;
+    let mut found = 0;
+    each(disk, from, keys::READY, |key, value| {
+        let instance = owner(key, 0)?;
+        if found < limit && !of_tails.contains_key(&instance) {
             rows::unseal(key, value).map_err(of(instance))?;
-            Ok(instance)
-        })
-        .collect()
+            ready.insert(instance);
+            found += 1;
+        }
+        Ok(found < limit)
+    })?;
+    ready.extend(
+        of_tails
+            .into_iter()
+            .filter(|(_, ready)| *ready)
+            .map(|(instance, _)| instance),
+    );
+    Ok(ready.into_iter().take(limit).collect())
 }
 
 pub(super) fn due(
@@ -119,99 +163,83 @@ pub(super) fn due(
     after: Option<(Timestamp, InstanceNumber)>,
     limit: usize,
 ) -> Result<Vec<(Timestamp, InstanceNumber)>, ReadError> {
+    let _whole = between_commits(disk);
+    let tails = disk.tails();
     let from = after.map_or(Bound::Included(keys::DUE.to_vec()), |(at, instance)| {
         Bound::Excluded(keys::due(at, instance))
     });
     let mut due = Vec::new();
-    for (key, value) in range(disk, from, keys::DUE, limit)? {
-        let instance = owner(&key, 1)?;
-        let at = Timestamp::from_micros(keys::number(&key, 0).unwrap_or(u64::MAX));
-        if at > until {
-            break;
+    each(disk, from, keys::DUE, |key, value| {
+        let instance = owner(key, 1)?;
+        let at = Timestamp::from_micros(keys::number(key, 0).unwrap_or(u64::MAX));
+        if at > until || due.len() == limit {
+            return Ok(false);
         }
-        rows::unseal(&key, &value).map_err(of(instance))?;
-        due.push((at, instance));
-    }
+        rows::unseal(key, value).map_err(of(instance))?;
+        // The row of an instance that moves again stays until it is folded.
+        let tail = tails.get(instance).map_err(of(instance))?;
+        if tail.is_none_or(|tail| tail.due() == Some(at)) {
+            due.push((at, instance));
+        }
+        Ok(due.len() < limit)
+    })?;
     Ok(due)
 }
 
 pub(super) fn list(disk: &Disk, after: Option<InstanceNumber>, limit: usize) -> Result<Vec<InstanceRecord>, ReadError> {
+    let _whole = between_commits(disk);
+    let mut records: BTreeMap<InstanceNumber, InstanceRecord> = {
+        let tails = disk.tails();
+        let first = tails.above(after).take(limit);
+        first.map(|tail| (tail.number(), tail.record().clone())).collect()
+    };
     let from = after.map_or(Bound::Included(keys::RECORDS.to_vec()), |after| {
         Bound::Excluded(keys::record(after))
     });
-    let _between_commits = disk.applying.read().unwrap_or_else(PoisonError::into_inner);
-    let rows = range(disk, from, keys::RECORDS, limit)?;
-    rows.iter()
-        .map(|(key, value)| {
-            let instance = owner(key, 0)?;
-            guarded(|| view::record_row(&disk.tree, key, value)).map_err(of(instance))
-        })
-        .collect()
+    let mut found = 0;
+    each(disk, from, keys::RECORDS, |key, value| {
+        let instance = owner(key, 0)?;
+        if found < limit && !records.contains_key(&instance) {
+            let folded = guarded(|| view::folded_row(&disk.tree, instance, value)).map_err(of(instance))?;
+            records.insert(instance, folded.row.record);
+        }
+        found += 1;
+        Ok(found < limit)
+    })?;
+    Ok(records.into_values().take(limit).collect())
 }
 
-/// Up to `limit` rows of one kind, from a key on.
-fn range(disk: &Disk, from: Bound<Vec<u8>>, prefix: &[u8], limit: usize) -> Result<Vec<(IVec, IVec)>, ReadError> {
-    let rows = guarded(|| {
-        let rows = disk.tree.range((from, Bound::Unbounded)).take(limit);
-        let rows = rows.take_while(|row| row.as_ref().map_or(true, |(key, _)| key.starts_with(prefix)));
-        rows.map(|row| Ok(row?)).collect()
+/// Shows `look` the rows of one kind, from a key on, until it has seen enough.
+fn each(
+    disk: &Disk,
+    from: Bound<Vec<u8>>,
+    prefix: &[u8],
+    mut look: impl FnMut(&[u8], &[u8]) -> Result<bool, ReadError>,
+) -> Result<(), ReadError> {
+    let mut seen = Ok(());
+    let read = guarded(|| {
+        for row in disk.tree.range((from, Bound::Unbounded)) {
+            let (key, value) = row?;
+            if !key.starts_with(prefix) {
+                break;
+            }
+            match look(&key, &value) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    seen = Err(error);
+                    break;
+                }
+            }
+        }
+        Ok(())
     });
-    rows.map_err(of(InstanceNumber(0)))
+    read.map_err(of(InstanceNumber(0)))?;
+    seen
 }
 
 fn owner(key: &[u8], place: usize) -> Result<InstanceNumber, ReadError> {
     keys::number(key, place)
         .map(InstanceNumber)
         .ok_or_else(|| of(InstanceNumber(0))(RowFault::rotten(key, "has a short key")))
-}
-
-/// The record, which must be there if a journal is.
-fn known_record(disk: &Disk, instance: InstanceNumber) -> Result<Option<InstanceRecord>, RowFault> {
-    let record = view::record(&disk.tree, instance)?;
-    if record.is_none()
-        && disk
-            .tree
-            .scan_prefix(keys::journal(instance))
-            .next()
-            .transpose()?
-            .is_some()
-    {
-        return Err(RowFault::rotten(&keys::record(instance), "is missing"));
-    }
-    Ok(record)
-}
-
-/// How many batches the journal has; at least as many as the record says, and at least one.
-fn batch_count(disk: &Disk, record: &InstanceRecord) -> Result<u64, RowFault> {
-    let last = disk
-        .tree
-        .scan_prefix(keys::journal(record.number))
-        .next_back()
-        .transpose()?;
-    let count = last
-        .and_then(|(key, _)| keys::number(&key, 1))
-        .map_or(0, |last| last.saturating_add(1));
-    if count == 0 || count < record.batches {
-        return Err(RowFault::rotten(&keys::batch(record.number, count), "is missing"));
-    }
-    Ok(count)
-}
-
-fn batch(disk: &Disk, instance: InstanceNumber, index: u64) -> Result<Vec<u8>, RowFault> {
-    let key = keys::batch(instance, index);
-    let value = View::get(&disk.tree, &key)?.ok_or_else(|| RowFault::rotten(&key, "is missing"))?;
-    view::placed(&disk.tree, &Placed::decode(&key, rows::unseal(&key, &value)?)?)
-}
-
-fn signals(disk: &Disk, record: &InstanceRecord) -> Result<Vec<StoredSignal>, RowFault> {
-    if record.signals == 0 {
-        return Ok(Vec::new());
-    }
-    let rows = View::scan(&disk.tree, &keys::signals(record.number))?;
-    rows.iter()
-        .map(|(key, value)| {
-            let (header, payload) = rows::signal(key, rows::unseal(key, value)?)?;
-            rows::stored_signal(key, header, view::placed(&disk.tree, &payload)?)
-        })
-        .collect()
 }

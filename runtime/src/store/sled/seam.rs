@@ -1,5 +1,6 @@
 //! The one place where tests watch, break or stop a commit. In a build without the feature `testing` it is empty.
 
+use super::pages::PAGES_MAX;
 use std::io;
 
 /// How far a commit has come.
@@ -20,6 +21,9 @@ type Watch = std::sync::Arc<dyn Fn(CommitPoint) -> io::Result<()> + Send + Sync>
 pub(super) struct Seam {
     #[cfg(any(test, feature = "testing"))]
     pub(super) without_sync: bool,
+    /// Fewer pages than usual, so that short runs meet the limit.
+    #[cfg(any(test, feature = "testing"))]
+    pub(super) pages_max: Option<usize>,
     #[cfg(test)]
     pub(super) watch: Option<Watch>,
 }
@@ -31,6 +35,14 @@ impl Seam {
         return !self.without_sync;
         #[cfg(not(any(test, feature = "testing")))]
         true
+    }
+
+    /// How many pages may count at once.
+    pub(super) fn pages_max(&self) -> usize {
+        #[cfg(any(test, feature = "testing"))]
+        return self.pages_max.unwrap_or(PAGES_MAX);
+        #[cfg(not(any(test, feature = "testing")))]
+        PAGES_MAX
     }
 
     /// Told before going on from `point`; an error fails the commit there.

@@ -3,20 +3,15 @@
 use super::*;
 use crate::store::sled::files::{encode_side, sled_folder};
 use crate::store::sled::rows::{self, Head};
-use crate::store::sled::{draft, keys, view::View};
+use crate::store::sled::{draft, keys};
 use crate::store::{CommitError, ReadError, StoreOpenError};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// The store's tree, to do what only a broken disk does.
-fn tree(store: &SledStore) -> ::sled::Tree {
-    store.opened().as_ref().unwrap().disk.tree.clone()
-}
-
 fn flip(store: &SledStore, key: &[u8], place: usize) {
     let tree = tree(store);
-    let mut value = View::get(&tree, key).unwrap().unwrap().to_vec();
+    let mut value = tree.get(key).unwrap().unwrap().to_vec();
     value[place] ^= 1;
     tree.insert(key, value).unwrap();
 }
@@ -57,13 +52,29 @@ fn damaged<T: std::fmt::Debug>(answer: Result<T, ReadError>, whose: InstanceNumb
     }
 }
 
+/// An instance that stands still, so that all of it is in rows: with `long` batches the journal has rows of its own.
+fn still(store: &SledStore, epoch: Epoch, id: &str, long: usize) -> InstanceNumber {
+    let number = created(store, epoch, id);
+    let long = (1..).zip(vec![[1; 1_400]; long]);
+    let mut group: Vec<Write> = long.map(|(batches, batch)| turn(number, batches, &batch)).collect();
+    let batches = group.len() as u64 + 1;
+    group.push(folding(number, batches));
+    let answers = store.commit(epoch, &group).unwrap();
+    assert!(answers.iter().all(|answer| *answer == Written::Turn(true)));
+    number
+}
+
 #[test]
 fn a_row_that_rotted_names_its_instance_and_spares_the_others() {
     let folder = tempfile::tempdir().unwrap();
     let store = SledStore::open(folder.path()).unwrap();
     let epoch = store.claim().unwrap();
-    let [record, journal, id, chunk, sound] = ["r", "j", "i", "x", "s"].map(|id| created(&store, epoch, id));
-    store.commit(epoch, &[turn(chunk, 1, &[1; 9_000])]).unwrap();
+    let [record, id, sound] = ["r", "i", "s"].map(|id| still(&store, epoch, id, 0));
+    let journal = still(&store, epoch, "j", 6);
+    let chunk = created(&store, epoch, "x");
+    store
+        .commit(epoch, &[turn(chunk, 1, &[1; 9_000]), folding(chunk, 2)])
+        .unwrap();
     flip(&store, &keys::record(record), 30);
     flip(&store, &keys::batch(journal, 0), 8);
     flip(&store, &keys::id("i"), 5);
@@ -74,8 +85,7 @@ fn a_row_that_rotted_names_its_instance_and_spares_the_others() {
     damaged(store.find("r"), record, "checksum");
     damaged(store.record(record), record, "record 1");
     damaged(store.list(None, 10), record, "checksum");
-    damaged(store.load(journal), journal, "journal batch 2 0");
-    damaged(store.last_batch(journal), journal, "checksum");
+    damaged(store.load(journal), journal, "journal batch 4 0");
     damaged(store.find("i"), id, "id row of `i`");
     damaged(store.load(chunk), chunk, "chunk");
     assert_eq!(store.list(Some(record), 10).unwrap().len(), 4);
@@ -109,18 +119,23 @@ fn a_missing_row_is_damage() {
     let folder = tempfile::tempdir().unwrap();
     let store = SledStore::open(folder.path()).unwrap();
     let epoch = store.claim().unwrap();
-    let [gap, tail, record] = ["g", "t", "r"].map(|id| created(&store, epoch, id));
-    for batches in 1..4 {
-        store.commit(epoch, &[turn(gap, batches, b"x")]).unwrap();
-    }
-    tree(&store).remove(keys::batch(gap, 2)).unwrap();
-    tree(&store).remove(keys::batch(tail, 0)).unwrap();
+    let [gap, last] = ["g", "t"].map(|id| still(&store, epoch, id, 6));
+    let [record, bare] = ["r", "b"].map(|id| still(&store, epoch, id, 6));
+    tree(&store).remove(keys::batch(gap, 0)).unwrap();
+    let (key, _) = tree(&store)
+        .scan_prefix(keys::journal(last))
+        .next_back()
+        .unwrap()
+        .unwrap();
+    tree(&store).remove(key).unwrap();
     tree(&store).remove(keys::record(record)).unwrap();
-    damaged(store.load(gap), gap, "journal batch 1 2 is missing");
-    damaged(store.load(tail), tail, "journal batch 2 0 is missing");
-    damaged(store.last_batch(tail), tail, "missing");
+    tree(&store).remove(keys::id("b")).unwrap();
+    damaged(store.load(gap), gap, "journal batch 1 0 is missing");
+    damaged(store.load(last), last, "is missing");
+    damaged(store.last_batch(last), last, "missing");
     damaged(store.load(record), record, "record 3 is missing");
     damaged(store.find("r"), record, "record 3 is missing");
+    assert_eq!(store.load(bare).unwrap().unwrap().record.id, "b");
 }
 
 #[test]
@@ -175,11 +190,11 @@ fn a_byte_that_flips_in_the_file_is_never_believed() {
 fn a_newer_format_is_refused_and_nothing_is_touched() {
     let folder = tempfile::tempdir().unwrap();
     SledStore::open(folder.path()).unwrap().claim().unwrap();
-    fs::write(folder.path().join("format"), "steadfast 2\n").unwrap();
+    fs::write(folder.path().join("format"), "steadfast 3\n").unwrap();
     let before = contents(folder.path());
     for _ in 0..2 {
         let refused = SledStore::open(folder.path());
-        let expected = matches!(refused, Err(StoreOpenError::NewerFormat { found: 2, supported: 1 }));
+        let expected = matches!(refused, Err(StoreOpenError::NewerFormat { found: 3, supported: 2 }));
         assert!(expected, "{refused:?}");
     }
     assert!(contents(folder.path()) == before);
@@ -190,16 +205,16 @@ fn a_head_of_a_newer_version_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let store = SledStore::open(folder.path()).unwrap();
     store.claim().unwrap();
-    let mut newer = vec![2];
+    let mut newer = vec![3];
     let mut hasher = crc32fast::Hasher::new();
-    hasher.update(b"c\x02from the future");
+    hasher.update(b"c\x03from the future");
     newer.extend(hasher.finalize().to_le_bytes());
     newer.extend(b"from the future");
     tree(&store).insert(keys::HEAD, newer).unwrap();
     store.close().unwrap();
     let refused = SledStore::open(folder.path());
     assert!(
-        matches!(refused, Err(StoreOpenError::NewerFormat { found: 2, .. })),
+        matches!(refused, Err(StoreOpenError::NewerFormat { found: 3, .. })),
         "{refused:?}"
     );
 }
@@ -305,7 +320,7 @@ fn chunks_of_a_commit_that_never_counted_are_removed_at_opening() {
     let epoch = store.claim().unwrap();
     let number = created(&store, epoch, "a");
     store.commit(epoch, &[turn(number, 1, &[1; 9_000])]).unwrap();
-    let head = store.opened().as_ref().unwrap().committer().unwrap().head;
+    let head = store.opened().as_ref().unwrap().committer().unwrap().head.clone();
     for piece in 0..2_500 {
         let key = keys::chunk(head.group + 1, 0, piece);
         let value = rows::seal(&key, b"left over");

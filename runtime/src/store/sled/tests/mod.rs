@@ -3,10 +3,11 @@
 mod damage;
 mod golden;
 mod guards;
+mod pages;
 mod visibility;
 
 use crate::ids::{Epoch, InstanceNumber};
-use crate::store::{Signalled, SledStore, Started, Store, Write, Written};
+use crate::store::{RecordChange, Signalled, SledStore, Started, Status, Store, Write, Written};
 use crate::time::Timestamp;
 
 pub(super) fn at(second: u64) -> Timestamp {
@@ -33,6 +34,32 @@ pub(super) fn turn(instance: InstanceNumber, expected_batches: u64, batch: &[u8]
         consumed_signals: Vec::new(),
         at: at(2),
     }
+}
+
+/// A turn that leaves the instance standing still, and so puts all of it into rows.
+pub(super) fn folding(instance: InstanceNumber, expected_batches: u64) -> Write {
+    becoming(instance, expected_batches, Status::Paused)
+}
+
+pub(super) fn becoming(instance: InstanceNumber, expected_batches: u64, status: Status) -> Write {
+    Write::Turn {
+        instance,
+        expected_batches,
+        batch: None,
+        change: Some(RecordChange {
+            status,
+            awaited_signals: Vec::new(),
+            wake_at: None,
+            trouble: None,
+        }),
+        consumed_signals: Vec::new(),
+        at: at(2),
+    }
+}
+
+/// The store's tree, to look at rows and to do what only a broken disk does.
+pub(super) fn tree(store: &SledStore) -> ::sled::Tree {
+    store.opened().as_ref().unwrap().disk.tree.clone()
 }
 
 pub(super) fn signal(id: &str, name: &str, payload: Vec<u8>) -> Write {

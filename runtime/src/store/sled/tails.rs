@@ -1,0 +1,226 @@
+//! The tails of all instances that move, by number and by id, and the pages that make them durable. Absent on purpose: what
+//! a write means (`judge`), what a tail holds (`tail`).
+//!
+//! A tail that was folded stays, unchanged, until the commit is durable: a reader finds an instance here, or, if not, in
+//! rows that are whole.
+
+use super::draft::Draft;
+use super::entry::{Entry, Log, What};
+use super::fold;
+use super::pages::{PAGE_BYTES, Pages};
+use super::rows::{Head, RowFault};
+use super::tail::Tail;
+use super::view;
+use crate::ids::InstanceNumber;
+use crate::store::InstanceRecord;
+use ::sled::Tree;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
+
+/// How many tails one commit folds because their pages are old.
+const OLD_FOLDS_MAX: usize = 256;
+
+#[derive(Default)]
+pub(super) struct Tails {
+    by_number: BTreeMap<InstanceNumber, Tail>,
+    // Looked up, never iterated.
+    by_id: HashMap<String, InstanceNumber>,
+    /// Instances with entries in pages that do not go with their rows, and why. They stay as they are.
+    damaged: BTreeMap<InstanceNumber, String>,
+    pages: Pages,
+    /// How many pages may count at once.
+    pages_max: usize,
+    /// Folded in the commit under way.
+    leaving: Vec<InstanceNumber>,
+}
+
+impl Tails {
+    pub(super) fn get(&self, instance: InstanceNumber) -> Result<Option<&Tail>, RowFault> {
+        match self.damaged.get(&instance) {
+            Some(reason) => Err(RowFault::Rotten(reason.clone())),
+            None => Ok(self.by_number.get(&instance)),
+        }
+    }
+
+    pub(super) fn number(&self, id: &str) -> Option<InstanceNumber> {
+        self.by_id.get(id).copied()
+    }
+
+    /// Instances that cannot be read, with numbers above `after`, in order.
+    pub(super) fn damaged(&self, after: Option<InstanceNumber>) -> impl Iterator<Item = InstanceNumber> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        self.damaged
+            .range((from, Bound::Unbounded))
+            .map(|(instance, _)| *instance)
+    }
+
+    /// Tails with numbers above `after`, in order.
+    pub(super) fn above(&self, after: Option<InstanceNumber>) -> impl Iterator<Item = &Tail> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        self.by_number.range((from, Bound::Unbounded)).map(|(_, tail)| tail)
+    }
+
+    pub(super) fn insert(&mut self, tail: Tail) {
+        self.by_id.insert(tail.record().id.clone(), tail.number());
+        self.by_number.insert(tail.number(), tail);
+    }
+
+    /// The tail of an instance, which is loaded if it has rows alone.
+    pub(super) fn load(&mut self, tree: &Tree, instance: InstanceNumber) -> Result<Option<&mut Tail>, RowFault> {
+        if self.get(instance)?.is_none() {
+            let Some(folded) = view::folded(tree, instance)? else {
+                return Ok(None);
+            };
+            self.insert(Tail::loaded(folded));
+        }
+        Ok(self.by_number.get_mut(&instance))
+    }
+
+    /// The tail of the instance with this id.
+    pub(super) fn load_by_id(&mut self, tree: &Tree, id: &str) -> Result<Option<&mut Tail>, RowFault> {
+        let number = match self.number(id) {
+            Some(number) => number,
+            None => match view::number(tree, id)? {
+                Some(number) => {
+                    if self.get(number)?.is_none() {
+                        self.insert(Tail::loaded(view::bearer(tree, id, number)?));
+                    }
+                    number
+                }
+                None => return Ok(None),
+            },
+        };
+        self.get(number)?;
+        Ok(self.by_number.get_mut(&number))
+    }
+
+    /// Puts what a group wrote into the draft: folds what does not stay, packs the entries of the rest into pages.
+    pub(super) fn put(
+        &mut self,
+        draft: &mut Draft<'_>,
+        log: &Log,
+        touched: &BTreeSet<InstanceNumber>,
+    ) -> Result<(), RowFault> {
+        let mut folding = BTreeSet::new();
+        for instance in touched {
+            let Some(tail) = self.by_number.get(instance) else {
+                continue;
+            };
+            if !tail.is_ahead() {
+                self.leaving.push(*instance);
+            } else if !tail.stays() {
+                folding.insert(*instance);
+            }
+        }
+        let staying = log.iter().filter(|(instance, _)| !folding.contains(instance));
+        let pages = staying
+            .map(|(_, entry)| entry.len())
+            .sum::<usize>()
+            .div_ceil(PAGE_BYTES);
+        self.add_oldest(&mut folding, pages);
+        for instance in &folding {
+            if let Some(tail) = self.by_number.get(instance) {
+                fold::fold(draft, tail)?;
+                self.pages.release(&tail.groups);
+            }
+        }
+        let staying = log.iter().filter(|(instance, _)| !folding.contains(instance));
+        let group = draft.head.group;
+        for instance in self.pages.write(draft, staying) {
+            if let Some(tail) = self.by_number.get_mut(&instance) {
+                tail.groups.push(group);
+            }
+        }
+        self.leaving.extend(folding);
+        if !draft.is_empty() {
+            draft.head.pages = self.pages.bits();
+        }
+        Ok(())
+    }
+
+    /// Adds the tails with the oldest entries if there are too many pages.
+    fn add_oldest(&self, folding: &mut BTreeSet<InstanceNumber>, more: usize) {
+        if self.pages.count() + more <= self.pages_max {
+            return;
+        }
+        let old = self.pages.oldest().filter_map(|(group, instance)| {
+            let tail = self.by_number.get(&instance)?;
+            tail.groups.contains(&group).then_some(instance)
+        });
+        folding.extend(old.take(OLD_FOLDS_MAX));
+    }
+
+    /// The commit is durable: what was folded is read from its rows.
+    pub(super) fn leave(&mut self) {
+        for instance in std::mem::take(&mut self.leaving) {
+            if let Some(tail) = self.by_number.remove(&instance) {
+                self.by_id.remove(&tail.record().id);
+            }
+        }
+    }
+
+    /// The tails as the pages that count tell them.
+    pub(super) fn recover(tree: &Tree, head: &Head, pages_max: usize) -> Result<Self, RowFault> {
+        let mut tails = Self {
+            pages_max,
+            ..Self::default()
+        };
+        tails.pages = Pages::recover(tree, head, |entry, group| tails.take_back(tree, entry, group))?;
+        Ok(tails)
+    }
+
+    /// Takes in an entry of a page. `false` if the rows have it.
+    fn take_back(&mut self, tree: &Tree, entry: &Entry<'_>, group: u64) -> Result<bool, RowFault> {
+        let instance = InstanceNumber(entry.instance);
+        if self.damaged.contains_key(&instance) {
+            return Ok(true);
+        }
+        match self.replay(tree, entry, group) {
+            Ok(is_new) => Ok(is_new),
+            Err(RowFault::Io(reason)) => Err(RowFault::Io(reason)),
+            Err(fault @ (RowFault::Rotten(_) | RowFault::Newer(_))) => {
+                // Its id stays known: nobody else may take it.
+                self.by_number.remove(&instance);
+                self.damaged.insert(instance, fault.reason());
+                Ok(true)
+            }
+        }
+    }
+
+    fn replay(&mut self, tree: &Tree, entry: &Entry<'_>, group: u64) -> Result<bool, RowFault> {
+        let instance = InstanceNumber(entry.instance);
+        let gap = || RowFault::Rotten(format!("entry {} of instance {instance} is missing", entry.place));
+        let Some(tail) = self.load(tree, instance)? else {
+            let (
+                0,
+                What::Start {
+                    id,
+                    workflow,
+                    version,
+                    input_digest,
+                    batch,
+                },
+            ) = (entry.place, &entry.what)
+            else {
+                return Err(gap());
+            };
+            let record = InstanceRecord::accepted(instance, id, workflow, *version, *input_digest, entry.at);
+            let mut tail = Tail::started(record, batch);
+            tail.groups.push(group);
+            self.insert(tail);
+            return Ok(true);
+        };
+        if entry.place < tail.row.entries {
+            return Ok(false);
+        }
+        if entry.place > tail.row.entries {
+            return Err(gap());
+        }
+        let looked_up = tail.look_up(tree, &entry.what)?;
+        tail.take_in(entry.at, &entry.what, looked_up);
+        if tail.groups.last() != Some(&group) {
+            tail.groups.push(group);
+        }
+        Ok(true)
+    }
+}

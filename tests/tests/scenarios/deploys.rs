@@ -119,8 +119,8 @@ async fn a_bad_deploy_in_between_does_not_make_an_instance_run_the_old_effect_an
 #[tokio::test]
 async fn a_signal_that_was_set_aside_asks_nothing_of_later_code() {
     #[workflow(name = "aside")]
-    async fn old(ledger: &Ledger) -> Done {
-        step!("a", ledger.work("a", 1)).await?;
+    async fn old(ledger: &Ledger, gate: &Gate) -> Done {
+        step!("a", held(gate, ledger, "a")).await?;
         let go: u32 = signal!("go").await;
         Ok(go)
     }
@@ -129,11 +129,13 @@ async fn a_signal_that_was_set_aside_asks_nothing_of_later_code() {
         step!("a", ledger.work("a", 1)).await?;
         Ok(step!("b", ledger.work("b", 2)).await?)
     }
-    let (world, ledger) = (World::new(), Ledger::default());
-    let runtime = world.open(|runtime| runtime.workflow(old).state(ledger.clone())).await;
+    let (world, ledger, gate) = (World::new(), Ledger::default(), Gate::default());
+    let all = |builder: Builder| builder.state(ledger.clone()).state(gate.clone());
+    let runtime = world.open(|runtime| all(runtime.workflow(old))).await;
     runtime.start(old, ()).id("a").await.unwrap();
     // Before any wait is known, so that nobody can refuse it.
     runtime.signal("a", "go", &"not a number").await.unwrap();
+    gate.open(1);
     runtime.until_status("a", Status::Waiting).await;
     let aside = async || runtime.lines("a").await.iter().any(|line| line.contains("aside"));
     until(aside).await;

@@ -56,6 +56,8 @@ mod rows;
 mod seam;
 #[cfg(test)]
 mod tests;
+#[cfg_attr(not(test), expect(dead_code))]
+mod values;
 mod view;
 
 pub use options::SledOptions;

@@ -3,6 +3,7 @@
 mod damage;
 mod golden;
 mod guards;
+mod values;
 mod visibility;
 
 use crate::ids::{Epoch, InstanceNumber};

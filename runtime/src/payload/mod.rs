@@ -23,6 +23,9 @@ pub const PAYLOAD_MAX: usize = 16 * 1024 * 1024;
 /// Every type with serde's `Serialize` and `Deserialize` is storable, as long as it owns what it holds; there is nothing
 /// to implement. The encoding is [postcard](https://docs.rs/postcard), which is compact and not self-describing: a type
 /// that is stored may get new enum variants at the end, and nothing else, while instances that hold it are in flight.
+///
+/// A value that is a `Vec<u8>` or a `String` is copied as a whole. A type that has a long `Vec<u8>` in it is read faster with
+/// `#[serde(with = "serde_bytes")]` on that field, which may be added at any time: the stored bytes are the same.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be stored in the journal",
     label = "not storable",

@@ -256,7 +256,8 @@ fn a_full_disk_takes_nothing_away_and_the_next_append_takes_the_place() {
     let kept = file(&mut values, &value(1, 40_000));
     let end = values.position();
 
-    for (room, length) in [(0, 40_000), (4_096, 40_000), (1 << 19, 3 << 20)] {
+    // The last one is no multiple of a page, which a direct write refuses: from there on they go through the cache.
+    for (room, length) in [(0, 40_000), (4_096, 40_000), (1 << 19, 3 << 20), (100, 40_000)] {
         values.room = room;
         let appended = values
             .append(&value(2, 33_000))

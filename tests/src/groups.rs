@@ -83,9 +83,10 @@ impl Groups {
     }
 
     fn payload(&mut self) -> Vec<u8> {
-        let size = match self.chance.below(12) {
-            0 => 4_000 + self.chance.below(16_000),
-            1 => 0,
+        let size = match self.chance.below(24) {
+            0 | 1 => 4_000 + self.chance.below(16_000),
+            2 => 30_000 + self.chance.below(100_000),
+            3 => 0,
             _ => self.chance.below(300),
         };
         let first = self.chance.below(256);

@@ -3,9 +3,10 @@
 //! A process commits a seed's series of groups, dies twice on the way and goes on, while a preloaded library
 //! (`power_cut/shim.c`) writes down every write and every sync. Then the power is cut at random places of that trace: only
 //! what fsync or fdatasync covered is there for certain, and each other page of 4 KiB with a probability of 0, 30, 70 or 95
-//! per cent. The store that is left must open, hold every acknowledged group whole, hold the one that was under way whole or
-//! not at all, and take the next commit. This is a model, not a proof: names, deletions and truncations count as durable at
-//! once. It is Linux's idea of a disk, so it runs there only, and it needs a C compiler, `cc`.
+//! per cent; so is a file or folder whose own folder was not synced since it was made. The store that is left must open, hold
+//! every acknowledged group whole, hold the one that was under way whole or not at all, and take the next commit. This is a
+//! model, not a proof: renames, deletions and truncations count as durable at once. It is Linux's idea of a disk, so it runs
+//! there only, and it needs a C compiler, `cc`.
 //!
 //! - `STEADFAST_POWER_CUTS=2000` makes that many cuts instead of 60. Every 20 cuts have a seed and a trace of their own.
 //! - `STEADFAST_POWER_SEED=7` begins with that seed.

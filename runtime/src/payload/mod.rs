@@ -1,4 +1,8 @@
 //! Layer 0: values as bytes. Decides the encoding (postcard) and the limit. Absent on purpose: what the values mean.
+//!
+//! A value is measured before it is written: into memory of the right size postcard writes bytes eight times as fast as into
+//! a vector that grows, and what is over the limit takes no memory at all. On the way back a `Vec<u8>` is copied as a whole:
+//! serde would take it byte by byte.
 
 mod variant;
 
@@ -6,6 +10,7 @@ pub(crate) use variant::variant_name;
 
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::any::Any;
 use std::fmt;
 
 /// The largest input, step result, signal or output, encoded: 16 MiB.
@@ -18,6 +23,9 @@ pub const PAYLOAD_MAX: usize = 16 * 1024 * 1024;
 /// Every type with serde's `Serialize` and `Deserialize` is storable, as long as it owns what it holds; there is nothing
 /// to implement. The encoding is [postcard](https://docs.rs/postcard), which is compact and not self-describing: a type
 /// that is stored may get new enum variants at the end, and nothing else, while instances that hold it are in flight.
+///
+/// A value that is a `Vec<u8>` or a `String` is copied as a whole. A type that has a long `Vec<u8>` in it is read faster with
+/// `#[serde(with = "serde_bytes")]` on that field, which may be added at any time: the stored bytes are the same.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be stored in the journal",
     label = "not storable",
@@ -41,7 +49,18 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> Storable for T {
     }
 
     fn restored(bytes: &[u8]) -> Result<Self, DecodeError> {
-        decode(bytes)
+        // postcard writes a payload, which is bytes in one piece, exactly like a sequence of numbers of one byte.
+        let mut value: Option<Self> = None;
+        let Some(whole) = (&mut value as &mut dyn Any).downcast_mut::<Option<Vec<u8>>>() else {
+            return decode(bytes);
+        };
+        let restored = decode::<Payload>(bytes).map(|Payload(bytes)| *whole = Some(bytes));
+        let named = |error| DecodeError {
+            type_name: std::any::type_name::<Self>(),
+            ..error
+        };
+        restored.map_err(named)?;
+        Ok(value.expect("it was put there: `whole` is `value` by its type"))
     }
 }
 
@@ -70,14 +89,33 @@ pub struct DecodeError {
 }
 
 pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Payload, EncodeError> {
-    let bytes = postcard::to_stdvec(value).map_err(|error| EncodeError::Unstorable {
+    let bytes = encoded(value).map_err(|error| EncodeError::Unstorable {
         type_name: std::any::type_name::<T>(),
         reason: error.to_string(),
     })?;
-    if bytes.len() > PAYLOAD_MAX {
-        return Err(EncodeError::TooLarge { size: bytes.len() });
+    match bytes {
+        Ok(bytes) if bytes.len() <= PAYLOAD_MAX => Ok(Payload(bytes)),
+        Ok(bytes) => Err(EncodeError::TooLarge { size: bytes.len() }),
+        Err(size) => Err(EncodeError::TooLarge { size }),
     }
-    Ok(Payload(bytes))
+}
+
+/// The bytes of a value, or how many they would be if they are too many.
+fn encoded<T: Serialize + ?Sized>(value: &T) -> postcard::Result<Result<Vec<u8>, usize>> {
+    let size = postcard::serialize_with_flavor(value, postcard::ser_flavors::Size::default())?;
+    if size > PAYLOAD_MAX {
+        return Ok(Err(size));
+    }
+    let mut bytes = vec![0; size];
+    match postcard::to_slice(value, &mut bytes).map(|written| written.len()) {
+        Ok(written) => {
+            bytes.truncate(written);
+            Ok(Ok(bytes))
+        }
+        // The value is not the same each time it is asked, as one behind a lock may be.
+        Err(postcard::Error::SerializeBufferFull) => postcard::to_stdvec(value).map(Ok),
+        Err(error) => Err(error),
+    }
 }
 
 /// Every byte must belong to the value: a longer record is another type.
@@ -141,7 +179,68 @@ mod tests {
     }
 
     #[test]
+    fn bytes_in_one_piece_are_stored_as_serde_stores_them() {
+        for length in [0, 1, 127, 128, 16_383, 16_384, 1 << 20] {
+            let bytes: Vec<u8> = (0..length).map(|index| index as u8).collect();
+            let stored = bytes.stored().expect("bytes are storable");
+            assert!(
+                stored.0 == postcard::to_stdvec(&bytes).expect("postcard takes bytes"),
+                "{length} bytes"
+            );
+            assert!(
+                Vec::<u8>::restored(&stored.0).expect("these are bytes") == bytes,
+                "{length} bytes"
+            );
+            // The other types that have the same bytes.
+            assert!(encode(&Payload(bytes.clone())).expect("a payload is storable") == stored);
+            assert!(encode(bytes.as_slice()).expect("a slice is storable") == stored);
+        }
+    }
+
+    #[test]
+    fn wrong_bytes_get_the_same_words_in_one_piece_as_byte_by_byte() {
+        let overlong = [0xff; 11];
+        for wrong in [&[][..], &[0x80], &[3, 1, 2], &[1, 1, 2], &overlong] {
+            let in_one_piece = Vec::<u8>::restored(wrong).expect_err("these are not bytes");
+            let byte_by_byte = decode::<Vec<u8>>(wrong).expect_err("these are not bytes");
+            assert_eq!(in_one_piece.to_string(), byte_by_byte.to_string());
+        }
+    }
+
+    /// Has another length each time it is written.
+    struct Unsteady {
+        length: std::cell::Cell<usize>,
+        next: fn(usize) -> usize,
+    }
+
+    impl Serialize for Unsteady {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            self.length.set((self.next)(self.length.get()));
+            serializer.collect_seq(vec![7u8; self.length.get()])
+        }
+    }
+
+    #[test]
+    fn a_value_that_changes_while_it_is_measured_is_stored_whole() {
+        let stored = |length, next| {
+            let value = Unsteady {
+                length: std::cell::Cell::new(length),
+                next,
+            };
+            encode(&value).expect("it is storable").0
+        };
+        assert_eq!(stored(0, |length| length + 1), [3, 7, 7, 7]);
+        assert_eq!(stored(5, |length| length - 1), [3, 7, 7, 7]);
+    }
+
+    #[test]
     fn the_limit_is_exact() {
+        assert!(vec![0u8; PAYLOAD_MAX - 4].stored().is_ok());
+        assert!(matches!(
+            vec![0u8; PAYLOAD_MAX - 3].stored(),
+            Err(EncodeError::TooLarge { size }) if size == PAYLOAD_MAX + 1
+        ));
+
         // A vector of n bytes above 2 MiB takes n + 4.
         assert!(encode(&Payload(vec![0; PAYLOAD_MAX - 4])).is_ok());
         assert!(matches!(

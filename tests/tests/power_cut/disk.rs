@@ -1,5 +1,6 @@
 //! A disk that is built from a trace, and what is left of it when the power goes: what was synced, and each unsynced page of
-//! 4 KiB only by chance, in its last or an earlier version. Names, deletions and truncations are durable at once.
+//! 4 KiB only by chance, in its last or an earlier version. A file or folder that was made since its folder was synced is
+//! there only by chance, too. Renames, deletions and truncations are durable at once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -69,6 +70,8 @@ struct Page {
 pub(crate) struct Disk {
     folders: Vec<PathBuf>,
     files: BTreeMap<PathBuf, File>,
+    /// What was made since its folder was synced, and where in the trace.
+    new_names: BTreeMap<PathBuf, usize>,
     /// Syncs that have begun: where, and how long the file was then.
     syncing: HashMap<u64, (usize, u64)>,
     place: usize,
@@ -79,7 +82,10 @@ impl Disk {
     pub(crate) fn play(&mut self, entry: &Entry) {
         self.place += 1;
         match entry.kind {
-            b'm' => self.folders.push(entry.path.clone()),
+            b'm' => {
+                self.folders.push(entry.path.clone());
+                self.new_names.insert(entry.path.clone(), self.place);
+            }
             b'd' => self.folders.retain(|folder| *folder != entry.path),
             b'u' => drop(self.files.remove(&entry.path)),
             b'r' => {
@@ -88,6 +94,9 @@ impl Disk {
                 }
             }
             b'o' => {
+                if !self.files.contains_key(&entry.path) {
+                    self.new_names.insert(entry.path.clone(), self.place);
+                }
                 let file = self.files.entry(entry.path.clone()).or_default();
                 if entry.number == 1 {
                     *file = File::default();
@@ -108,6 +117,8 @@ impl Disk {
                 if let Some(file) = self.files.get_mut(&entry.path) {
                     file.sync(begun, length);
                 }
+                let synced = |name: &Path| name.parent() == Some(&entry.path);
+                self.new_names.retain(|name, made| !synced(name) || *made > begun);
             }
             b's' => {}
             kind => panic!("the trace has an entry of kind {kind}"),
@@ -132,15 +143,17 @@ impl Disk {
         file.length = file.length.max(at);
     }
 
-    /// Writes what is left after a power cut now, every unsynced page being kept with a probability of `keep` per cent. Paths
-    /// below `traced` go below `target`.
+    /// Writes what is left after a power cut now, every unsynced page and name being kept with a probability of `keep` per
+    /// cent. Paths below `traced` go below `target`.
     pub(crate) fn cut(&self, chance: &mut Chance, keep: u64, traced: &Path, target: &Path) {
         let place = |path: &Path| target.join(path.strip_prefix(traced).unwrap());
+        let lost: Vec<&PathBuf> = self.new_names.keys().filter(|_| chance.below(100) >= keep).collect();
+        let is_lost = |path: &Path| lost.iter().any(|lost| path.starts_with(lost));
         fs::create_dir_all(target).unwrap();
-        for folder in &self.folders {
+        for folder in self.folders.iter().filter(|folder| !is_lost(folder)) {
             fs::create_dir_all(place(folder)).unwrap();
         }
-        for (path, file) in &self.files {
+        for (path, file) in self.files.iter().filter(|(path, _)| !is_lost(path)) {
             let path = place(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, file.left(chance, keep)).unwrap();

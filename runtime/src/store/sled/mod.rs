@@ -87,6 +87,8 @@ mod tail;
 mod tails;
 #[cfg(test)]
 mod tests;
+#[cfg_attr(not(test), expect(dead_code))]
+mod values;
 mod view;
 
 pub use options::SledOptions;

@@ -4,6 +4,7 @@ mod damage;
 mod golden;
 mod guards;
 mod pages;
+mod values;
 mod visibility;
 
 use crate::ids::{Epoch, InstanceNumber};

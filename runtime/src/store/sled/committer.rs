@@ -3,19 +3,16 @@
 
 use super::disk::{Disk, io, let_go};
 use super::draft::{Draft, Group};
+use super::garbage::Garbage;
 use super::judge;
-use super::keys;
-use super::rows::{self, CHUNK_BYTES, Chunks, Head, RowFault};
+use super::rows::{Head, RowFault};
+use super::values::Values;
 use super::view::guarded;
 use crate::store::{Write, Written};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
-
-/// How many chunk rows of discarded values one commit removes on the side.
-const PURGED_PER_COMMIT: u64 = 256;
 
 type Outcome = Result<(), RowFault>;
 
@@ -28,8 +25,7 @@ enum Job {
 /// The only writer of a store.
 pub(super) struct Committer {
     pub(super) head: Head,
-    /// Values that no row refers to and whose chunks are still there: place to length.
-    garbage: BTreeMap<(u64, u64), u64>,
+    garbage: Garbage,
     jobs: Sender<Job>,
     written: Receiver<Outcome>,
     /// Apart from `written`, where the answer to a write that came too late may still arrive.
@@ -41,7 +37,8 @@ impl Committer {
     pub(super) fn start(
         disk: &Arc<Disk>,
         head: Head,
-        garbage: Vec<Chunks>,
+        garbage: Garbage,
+        values: Values,
         patience: Duration,
     ) -> std::io::Result<Self> {
         let (jobs, next_job) = channel();
@@ -50,17 +47,15 @@ impl Committer {
         let disk = Arc::clone(disk);
         thread::Builder::new()
             .name("steadfast-store".to_owned())
-            .spawn(move || work(disk, &next_job, &report_written, &report_closed))?;
-        let mut committer = Self {
+            .spawn(move || work(disk, values, &next_job, &report_written, &report_closed))?;
+        Ok(Self {
             head,
-            garbage: BTreeMap::new(),
+            garbage,
             jobs,
             written,
             closed,
             patience,
-        };
-        committer.remember(garbage);
-        Ok(committer)
+        })
     }
 
     /// Judges the writes of a group and writes what they leave. On `Err` the store has failed and says so from then on: the
@@ -85,19 +80,13 @@ impl Committer {
     }
 
     fn write_draft(&mut self, mut draft: Draft<'_>) -> Result<(), String> {
-        let discarded = draft.discarded().map_err(RowFault::reason)?;
-        let purged = self.purge(&mut draft);
-        let group = draft.finish();
+        let swept = self.garbage.sweep(&mut draft).map_err(RowFault::reason)?;
+        let mut group = draft.finish();
+        group.removed_files.clone_from(&swept.files);
         let head = group.head.clone();
         self.run(Job::Write(group), &self.written)?;
         self.head = head;
-        for (place, left) in purged {
-            match left {
-                0 => self.garbage.remove(&place),
-                left => self.garbage.insert(place, left),
-            };
-        }
-        self.remember(discarded);
+        self.garbage.swept(swept);
         Ok(())
     }
 
@@ -116,47 +105,20 @@ impl Committer {
             Err(RecvTimeoutError::Disconnected) => Err("its thread has ended".to_owned()),
         }
     }
-
-    fn remember(&mut self, discarded: Vec<Chunks>) {
-        let places = discarded
-            .into_iter()
-            .map(|chunks| ((chunks.group, chunks.value), chunks.length));
-        self.garbage.extend(places);
-    }
-
-    /// Adds to the draft the removal of some chunks, last piece first, so that a shorter length always tells what is left.
-    fn purge(&self, draft: &mut Draft<'_>) -> Vec<((u64, u64), u64)> {
-        let mut budget = PURGED_PER_COMMIT;
-        let mut purged = Vec::new();
-        for ((group, value), length) in &self.garbage {
-            if budget == 0 {
-                break;
-            }
-            let pieces = length.div_ceil(CHUNK_BYTES as u64);
-            let left = pieces.saturating_sub(budget);
-            budget -= pieces - left;
-            for piece in left..pieces {
-                draft.remove(keys::chunk(*group, *value, piece));
-            }
-            let left_bytes = left * CHUNK_BYTES as u64;
-            let row = keys::garbage(*group, *value);
-            if left == 0 {
-                draft.remove(row);
-            } else {
-                draft.put(row, &rows::encode(&left_bytes));
-            }
-            purged.push(((*group, *value), left_bytes));
-        }
-        purged
-    }
 }
 
-fn work(disk: Arc<Disk>, jobs: &Receiver<Job>, written: &Sender<Outcome>, closed: &Sender<Outcome>) {
+fn work(
+    disk: Arc<Disk>,
+    mut values: Values,
+    jobs: &Receiver<Job>,
+    written: &Sender<Outcome>,
+    closed: &Sender<Outcome>,
+) {
     while let Ok(job) = jobs.recv() {
         match job {
             // Nobody may be waiting any more, here and below.
             Job::Write(group) => {
-                let _ = written.send(guarded(|| disk.write(group)));
+                let _ = written.send(guarded(|| disk.write(&mut values, group)));
             }
             Job::Close(share) => {
                 drop(share);

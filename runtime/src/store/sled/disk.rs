@@ -5,7 +5,8 @@ use super::files::{FolderLock, SideFile};
 use super::rows::RowFault;
 use super::seam::{CommitPoint, Seam};
 use super::tails::Tails;
-use super::view::guarded;
+use super::values::{Reader, Values};
+use super::view::{Source, guarded};
 use crate::store::sled::draft::Group;
 use ::sled::{Db, Tree};
 use std::fs::File;
@@ -18,6 +19,7 @@ pub(super) struct Disk {
     /// Our own handle of sled's data file, opened before our first write so that the kernel reports its errors to us.
     pub(super) data: File,
     pub(super) side: SideFile,
+    pub(super) values: Reader,
     pub(super) progress: Progress,
     /// What was written and is not in rows of its own yet. Only the committer changes it.
     pub(super) tails: RwLock<Tails>,
@@ -36,8 +38,19 @@ impl Disk {
         self.tails.write().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(super) fn source(&self) -> Source<'_> {
+        Source {
+            tree: &self.tree,
+            values: &self.values,
+        }
+    }
+
     /// Writes a group: piece by piece what nothing refers to yet, then the batch that makes it count.
-    pub(super) fn write(&self, group: Group) -> Result<(), RowFault> {
+    pub(super) fn write(&self, values: &mut Values, group: Group) -> Result<(), RowFault> {
+        for (filed, bytes) in group.filed {
+            values.append(filed, &bytes).map_err(io)?;
+        }
+        values.sync().map_err(io)?;
         for batch in group.staged {
             self.tree.apply_batch(batch)?;
             self.sync()?;
@@ -47,7 +60,11 @@ impl Disk {
             self.tree.apply_batch(group.last)?;
         }
         self.sync()?;
-        self.side.write(&group.head).map_err(io)
+        self.side.write(&group.head).map_err(io)?;
+        for segment in group.removed_files {
+            values.remove(segment).map_err(io)?;
+        }
+        Ok(())
     }
 
     /// Puts everything that was applied on the disk. sled's `flush` alone does not: it never calls fsync.

@@ -2,7 +2,8 @@
 //! rows mean.
 
 use super::keys;
-use super::rows::{self, CHUNK_BYTES, Chunks, Head, Placed, RowFault};
+use super::rows::{self, CHUNK_BYTES, Chunks, Far, Head, Placed, RowFault};
+use super::values::Filed;
 use ::sled::{Batch, IVec, Tree};
 use std::collections::BTreeMap;
 
@@ -11,18 +12,31 @@ use std::collections::BTreeMap;
 const BATCH_ROWS_MAX: usize = 1_000;
 const BATCH_BYTES_MAX: usize = 4 << 20;
 
+/// How long a batch or a signal may be to be kept where it is written. A longer one gets chunk rows at once, so that it is
+/// not written a second time when it is folded.
+const INLINE_MAX: usize = 1_500;
+/// A value as long as this goes to a file. One of chunk rows is written several times over by sled; one in a file costs a
+/// sync of its own.
+const FILED_MIN: usize = 32 << 10;
+
 pub(super) struct Draft<'t> {
     tree: &'t Tree,
     pub(super) head: Head,
     values: u64,
+    filed: Vec<(Filed, Vec<u8>)>,
+    given_up: Vec<Filed>,
+    discarded: Vec<((u64, u64), u64)>,
     rows: BTreeMap<Vec<u8>, Option<IVec>>,
     counts: bool,
 }
 
-/// A group ready to be written: `staged` one by one, then `last`, which makes it count.
+/// A group ready to be written: `filed`, then `staged` one by one, then `last`, which makes it count.
 pub(super) struct Group {
+    pub(super) filed: Vec<(Filed, Vec<u8>)>,
     pub(super) staged: Vec<Batch>,
     pub(super) last: Batch,
+    /// Files of values that are removed when the group is durable.
+    pub(super) removed_files: Vec<u64>,
     pub(super) head: Head,
 }
 
@@ -34,6 +48,9 @@ impl<'t> Draft<'t> {
             tree,
             head,
             values: 0,
+            filed: Vec::new(),
+            given_up: Vec::new(),
+            discarded: Vec::new(),
             rows: BTreeMap::new(),
             counts: false,
         }
@@ -68,15 +85,28 @@ impl<'t> Draft<'t> {
 
     /// Writes a row that is `header` and then a value of any length.
     pub(super) fn put_placed(&mut self, key: Vec<u8>, mut header: Vec<u8>, value: &[u8]) {
-        self.place(value, rows::room(header.len())).encode_to(&mut header);
+        if value.len() <= rows::room(header.len()) {
+            Placed::Inline(value).encode_to(&mut header);
+        } else {
+            Placed::Chunked(self.chunk(value)).encode_to(&mut header);
+        }
         self.put(key, &header);
     }
 
-    /// A value as it is, or, if it is longer than `room`, where its chunks are.
-    pub(super) fn place<'v>(&mut self, value: &'v [u8], room: usize) -> Placed<'v> {
-        if value.len() <= room {
-            return Placed::Inline(value);
+    /// A batch or a payload as it is, or, if it is long, where it is put.
+    pub(super) fn place<'v>(&mut self, value: &'v [u8]) -> Placed<'v> {
+        match value.len() {
+            ..=INLINE_MAX => Placed::Inline(value),
+            FILED_MIN.. => {
+                let filed = self.head.values.file(value);
+                self.filed.push((filed, value.to_vec()));
+                Placed::Filed(filed)
+            }
+            _ => Placed::Chunked(self.chunk(value)),
         }
+    }
+
+    fn chunk(&mut self, value: &[u8]) -> Chunks {
         let chunks = Chunks {
             group: self.head.group,
             value: self.values,
@@ -86,14 +116,25 @@ impl<'t> Draft<'t> {
         for (piece, bytes) in (0..).zip(value.chunks(CHUNK_BYTES)) {
             self.put(keys::chunk(chunks.group, chunks.value, piece), bytes);
         }
-        Placed::Chunked(chunks)
+        chunks
     }
 
-    /// Gives up a value that a removed or overwritten row held. Its chunks go bit by bit with later commits.
-    pub(super) fn discard(&mut self, chunks: Option<Chunks>) {
-        if let Some(chunks) = chunks {
-            self.put(keys::garbage(chunks.group, chunks.value), &rows::encode(&chunks.length));
+    /// Gives up a value that nothing refers to any more. Chunks go bit by bit with later commits, files when all of their
+    /// values are given up.
+    pub(super) fn discard(&mut self, far: Option<Far>) {
+        match far {
+            Some(Far::Chunked(chunks)) => {
+                self.put(keys::garbage(chunks.group, chunks.value), &rows::encode(&chunks.length));
+                self.discarded.push(((chunks.group, chunks.value), chunks.length));
+            }
+            Some(Far::Filed(filed)) => self.given_up.push(filed),
+            None => {}
         }
+    }
+
+    /// The values in files that this group gives up.
+    pub(super) fn given_up(&mut self) -> Vec<Filed> {
+        std::mem::take(&mut self.given_up)
     }
 
     /// A row as this group leaves it so far.
@@ -104,12 +145,9 @@ impl<'t> Draft<'t> {
         }
     }
 
-    /// The values that this group gives up, where they are.
-    pub(super) fn discarded(&self) -> Result<Vec<Chunks>, RowFault> {
-        let rows = self.rows.range(keys::GARBAGE.to_vec()..);
-        let rows = rows.take_while(|(key, _)| key.starts_with(keys::GARBAGE));
-        rows.filter_map(|(key, value)| value.as_ref().map(|value| garbage(key, value)))
-            .collect()
+    /// The values in chunk rows that this group gives up: place and length.
+    pub(super) fn discarded(&mut self) -> Vec<((u64, u64), u64)> {
+        std::mem::take(&mut self.discarded)
     }
 
     /// Numbers, chains and splits the group.
@@ -126,8 +164,10 @@ impl<'t> Draft<'t> {
         self.head.chain = chain.finalize();
         let stage_chunks = self.rows.len() > BATCH_ROWS_MAX || bytes > BATCH_BYTES_MAX;
         let mut group = Group {
+            filed: self.filed,
             staged: Vec::new(),
             last: Batch::default(),
+            removed_files: Vec::new(),
             head: self.head,
         };
         let mut staged_rows = 0;
@@ -150,13 +190,4 @@ impl<'t> Draft<'t> {
         group.last.insert(keys::HEAD, head);
         group
     }
-}
-
-/// The chunks that a row of the garbage list names.
-pub(super) fn garbage(key: &[u8], value: &[u8]) -> Result<Chunks, RowFault> {
-    let length = rows::decode(key, rows::unseal(key, value)?)?;
-    let (group, value) = keys::number(key, 0)
-        .zip(keys::number(key, 1))
-        .ok_or_else(|| RowFault::rotten(key, "has a short key"))?;
-    Ok(Chunks { group, value, length })
 }

@@ -59,7 +59,7 @@ fn put_record(draft: &mut Draft<'_>, tail: &Tail) -> Result<(), RowFault> {
         ready: tail.row.ready,
     };
     let key = keys::record(tail.number());
-    draft.discard(tail.rows.and_then(|rows| rows.chunks));
+    draft.discard(tail.rows.and_then(|rows| rows.far));
     let mut body = rows::encode(&head);
     if body.len() + tail.journal.len() <= rows::room(0) {
         body.extend_from_slice(&tail.journal);

@@ -16,10 +16,6 @@ use ::sled::Tree;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// How long a batch or a signal may be to be kept where it is written. A longer one gets chunk rows at once, so that it is
-/// not written a second time when it is folded.
-const INLINE_MAX: usize = 1_500;
-
 /// Answers every write of a group, and puts into the draft what they leave. `Err` says why the disk could not be read:
 /// the tails are no longer what is on disk then.
 pub(super) fn group(
@@ -140,7 +136,7 @@ impl Judge<'_, '_> {
             version,
             input_digest,
         } = start;
-        let batch = self.draft.place(batch, INLINE_MAX);
+        let batch = self.draft.place(batch);
         let record = InstanceRecord::accepted(number, id, workflow, version, input_digest, at);
         let mut tail = Tail::started(record, &batch);
         let what = What::Start {
@@ -170,7 +166,7 @@ impl Judge<'_, '_> {
             return Ok(false);
         }
         let looked_up = tail.look_up(self.tree, &turn.what(None))?;
-        let batch = turn.batch.map(|batch| self.draft.place(batch, INLINE_MAX));
+        let batch = turn.batch.map(|batch| self.draft.place(batch));
         take_in(&mut self.log, self.draft, tail, turn.at, turn.what(batch), looked_up);
         Ok(true)
     }
@@ -195,7 +191,7 @@ impl Judge<'_, '_> {
             return Ok(Signalled::Finished(tail.record().status));
         }
         let before = Box::new(tail.record().clone());
-        let payload = self.draft.place(payload, INLINE_MAX);
+        let payload = self.draft.place(payload);
         let what = What::Signal {
             name,
             payload,
@@ -228,8 +224,8 @@ impl Judge<'_, '_> {
     /// Writes a note over the one that is there, whose chunks, if it was that long, are given up.
     fn note(&mut self, key: Vec<u8>, after: &[u8]) -> Result<(), RowFault> {
         if let Some(value) = self.draft.get(&key)? {
-            let chunks = Placed::decode(&key, rows::unseal(&key, &value)?)?.chunks();
-            self.draft.discard(chunks);
+            let far = Placed::decode(&key, rows::unseal(&key, &value)?)?.far();
+            self.draft.discard(far);
         }
         self.draft.put_placed(key, Vec::new(), after);
         Ok(())
@@ -264,8 +260,8 @@ impl<'w> Turn<'w> {
 /// Does to an instance what a write does, and logs it.
 fn take_in(log: &mut Log, draft: &mut Draft<'_>, tail: &mut Tail, at: Timestamp, what: What<'_>, looked_up: LookedUp) {
     let (instance, place) = (tail.number().0, tail.row.entries);
-    for chunks in tail.take_in(at, &what, looked_up) {
-        draft.discard(Some(chunks));
+    for far in tail.take_in(at, &what, looked_up) {
+        draft.discard(Some(far));
     }
     tail.grew(log.push(&Entry {
         instance,

@@ -8,6 +8,7 @@ pub(super) const HEAD: &[u8] = b"c";
 pub(super) const CHUNKS: &[u8] = b"x";
 pub(super) const GARBAGE: &[u8] = b"g";
 pub(super) const RECORDS: &[u8] = b"r";
+pub(super) const DEAD: &[u8] = b"v";
 pub(super) const READY: &[u8] = b"y";
 pub(super) const DUE: &[u8] = b"t";
 
@@ -81,6 +82,11 @@ pub(super) fn garbage(group: u64, value: u64) -> Vec<u8> {
     key(b'g', &[group, value])
 }
 
+/// How much of a file of long values is given up.
+pub(super) fn dead(segment: u64) -> Vec<u8> {
+    key(b'v', &[segment])
+}
+
 /// The number at `place` (0, 1, …) of a key; `None` if the key is too short to be one of ours.
 pub(super) fn number(key: &[u8], place: usize) -> Option<u64> {
     let from = place.checked_mul(8)?.checked_add(1)?;
@@ -101,6 +107,7 @@ pub(super) fn describe(key: &[u8]) -> String {
         Some(b'r') => "record",
         Some(b's') => "signal",
         Some(b't') => "timer row",
+        Some(b'v') => "row of a file of values",
         Some(b'x') => "chunk",
         Some(b'y') => "ready row",
         Some(_) | None => "row of no known kind",

@@ -11,7 +11,7 @@
 //! # The folder
 //!
 //! `lock` (taken before anything is read) · `format` (checked before sled sees the folder) · `acknowledged` (the side file)
-//! · `sled/` (sled's own; its `blobs` folder stays empty).
+//! · `sled/` (sled's own; its `blobs` folder stays empty) · `values/` (files of long values).
 //!
 //! # Tails, pages, folds
 //!
@@ -34,7 +34,7 @@
 //!
 //! | key | value |
 //! |---|---|
-//! | `c` | head: number and chain of the last commit, epoch, next instance number, which page slots count |
+//! | `c` | head: number and chain of the last commit, epoch, next instance number, which page slots count, where long values end |
 //! | `p` slot | a page: number of the commit, place in it, entries |
 //! | `i` id | the instance's number |
 //! | `r` number | its record, how many entries, batches and signals are in rows, and the end of its journal, placed |
@@ -44,11 +44,12 @@
 //! | `s` number, sequence | name and time of a signal, and its payload, placed; removed by the fold after it is consumed |
 //! | `d` number, key | the sequence of the signal that was accepted with this deduplication key |
 //! | `x` commit, value, piece | a chunk of the long value number `value` that this commit wrote |
+//! | `v` file | how many bytes of a file of long values nothing refers to any more; gone when the file is |
 //! | `g` commit, value | the length of a long value that nothing refers to any more, until its chunks are gone |
 //! | `n` key | a note of the engine, placed |
 //!
-//! Batches and payloads above 1,500 bytes get their chunks at once, and entries and journals hold where they are: they are
-//! written once. Folders of format 1 have no pages, a row for each batch, and records without the rest; they are read as
+//! Batches and payloads above 1,500 bytes get chunks at once, those of 32 KiB and more a place in a file (`values`), and
+//! entries and journals hold where they are: they are written once. Folders of format 1 have no pages, a row for each batch, and records without the rest; they are read as
 //! they are, and each instance is rewritten by its next fold.
 //!
 //! # What a crash does
@@ -57,6 +58,7 @@
 //!   acknowledged, so files that sled cannot read are set aside and the store is created anew.
 //! - Before or while the chunk rows of a large group are written: chunk rows with a commit number above the head. Nothing
 //!   refers to them; opening removes them before that number is given out again.
+//! - Before, while or after long values are put into files: the files are longer than the head says; opening cuts them.
 //! - In the batch of a group, or before its sync: sled recovers the batch whole or not at all; the head tells which. Pages,
 //!   folds, index rows and the slots that they free or take are in that one batch, so there is no state between them: before
 //!   it an instance is in its old pages, after it in new ones or in its rows.
@@ -76,6 +78,7 @@ mod draft;
 mod entry;
 mod files;
 mod fold;
+mod garbage;
 mod judge;
 mod keys;
 mod options;
@@ -87,7 +90,6 @@ mod tail;
 mod tails;
 #[cfg(test)]
 mod tests;
-#[cfg_attr(not(test), expect(dead_code))]
 mod values;
 mod view;
 

@@ -3,12 +3,13 @@
 
 use super::committer::Committer;
 use super::disk::{Disk, Progress, io, let_go};
-use super::draft;
 use super::files::{self, FolderLock, SideFile, io_error};
-use super::rows::{self, Chunks, Head, RowFault};
+use super::garbage::Garbage;
+use super::rows::{self, Head, RowFault};
 use super::seam::Seam;
 use super::tails::Tails;
-use super::view::{self, guarded};
+use super::values::{Reader, Values};
+use super::view::guarded;
 use super::{Opened, SledStore, keys};
 use crate::store::StoreOpenError;
 use ::sled::{Batch, Db, Tree};
@@ -142,6 +143,7 @@ impl SledOptions {
             tree,
             db,
             data: data.map_err(|source| io_error(folder, source))?,
+            values: Reader::of(folder),
             side: SideFile::open(folder).map_err(|source| io_error(folder, source))?,
             progress: Progress::default(),
             tails: RwLock::default(),
@@ -160,8 +162,10 @@ impl SledOptions {
         *disk.tails_mut() = guarded(|| Tails::recover(&disk.tree, &head, self.seam.pages_max())).map_err(fault)?;
         let acknowledged = disk.side.read().map_err(|source| io_error(folder, source))?;
         self.check_tail(&head, acknowledged)?;
-        let garbage = guarded(|| tidy(disk, &head)).map_err(fault)?;
-        Committer::start(disk, head, garbage, self.watchdog).map_err(|source| io_error(folder, source))
+        guarded(|| tidy(disk, &head)).map_err(fault)?;
+        let values = Values::open(folder, head.values).map_err(fault)?;
+        let garbage = guarded(|| Garbage::find(&disk.tree, values.reader())).map_err(fault)?;
+        Committer::start(disk, head, garbage, values, self.watchdog).map_err(|source| io_error(folder, source))
     }
 
     fn check_tail(&self, head: &Head, acknowledged: Option<(u64, u32)>) -> Result<(), StoreOpenError> {
@@ -219,9 +223,8 @@ fn read_head(tree: &Tree) -> Result<Head, RowFault> {
     }
 }
 
-/// Removes what a commit that never counted left behind, brings the side file up to date, and finds the values that are
-/// still to be removed.
-fn tidy(disk: &Disk, head: &Head) -> Result<Vec<Chunks>, RowFault> {
+/// Removes the chunks that a commit that never counted left behind, and brings the side file up to date.
+fn tidy(disk: &Disk, head: &Head) -> Result<(), RowFault> {
     let mut batch = Batch::default();
     let mut rows = 0;
     for row in disk.tree.range(keys::chunks_after(head.group)..) {
@@ -242,7 +245,5 @@ fn tidy(disk: &Disk, head: &Head) -> Result<Vec<Chunks>, RowFault> {
         disk.sync()?;
     }
     disk.side.write(head).map_err(io)?;
-    disk.side.sync().map_err(io)?;
-    let garbage = view::scan(&disk.tree, keys::GARBAGE)?;
-    garbage.iter().map(|(key, value)| draft::garbage(key, value)).collect()
+    disk.side.sync().map_err(io)
 }

@@ -61,9 +61,9 @@ pub(super) fn load(disk: &Disk, instance: InstanceNumber) -> Result<Option<Store
         let Some(tail) = tail(disk, instance)? else {
             return Ok(None);
         };
-        let signals = tail.all_signals(&disk.tree)?;
+        let signals = tail.all_signals(disk.source())?;
         drop(whole);
-        let batches = tail.all_batches(&disk.tree)?;
+        let batches = tail.all_batches(disk.source())?;
         Ok(Some(StoredInstance {
             record: tail.row.record,
             batches,
@@ -78,7 +78,7 @@ pub(super) fn record(disk: &Disk, instance: InstanceNumber) -> Result<Option<Ins
 }
 
 pub(super) fn last_batch(disk: &Disk, instance: InstanceNumber) -> Result<Option<Vec<u8>>, ReadError> {
-    look(disk, instance, |tail| tail.last_batch(&disk.tree))
+    look(disk, instance, |tail| tail.last_batch(disk.source()))
 }
 
 pub(super) fn find(disk: &Disk, id: &str) -> Result<Option<InstanceRecord>, ReadError> {
@@ -118,7 +118,7 @@ pub(super) fn note(disk: &Disk, key: &str) -> Result<Option<Vec<u8>>, ReadError>
         let Some(value) = disk.tree.get(&key)? else {
             return Ok(None);
         };
-        view::placed(&disk.tree, &Placed::decode(&key, rows::unseal(&key, &value)?)?).map(Some)
+        view::placed(disk.source(), &Placed::decode(&key, rows::unseal(&key, &value)?)?).map(Some)
     })
     .map_err(of(InstanceNumber(0)))
 }

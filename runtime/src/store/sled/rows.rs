@@ -6,6 +6,7 @@
 //! when they are written (`judge`, `fold`).
 
 use super::keys;
+use super::values::{Filed, Position};
 use crate::store::{InstanceRecord, StoredSignal};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
@@ -114,6 +115,8 @@ pub(super) struct Head {
     pub(super) next_number: u64,
     /// Which page slots hold entries that count and are in no other row: bit n of byte n / 8, lowest first.
     pub(super) pages: Vec<u8>,
+    /// Behind the last long value that has a place in a file.
+    pub(super) values: Position,
 }
 
 /// A head as version 1 wrote it, without pages.
@@ -133,6 +136,7 @@ impl Head {
         epoch: 0,
         next_number: 1,
         pages: Vec::new(),
+        values: Position::START,
     };
 
     pub(super) fn read(value: &[u8]) -> Result<Self, RowFault> {
@@ -150,6 +154,7 @@ impl Head {
                     epoch,
                     next_number,
                     pages: Vec::new(),
+                    values: Position::START,
                 })
             }
             (_, body) => decode(keys::HEAD, body),
@@ -174,13 +179,21 @@ impl Chunks {
     }
 }
 
-/// A value of any length: where it is wanted, or, if it is too long, in chunk rows.
+/// A value of any length: where it is wanted, or, if it is too long, in chunk rows or in a file.
 ///
 /// A row that is one such value ends with [`Placed::encode_to`]; entries and packed journals hold the serialised form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Placed<'v> {
     Inline(#[serde(borrow, serialize_with = "as_bytes")] &'v [u8]),
     Chunked(Chunks),
+    Filed(Filed),
+}
+
+/// Where the bytes of a long value are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Far {
+    Chunked(Chunks),
+    Filed(Filed),
 }
 
 /// Slices are serialised element by element otherwise.
@@ -194,10 +207,11 @@ pub(super) fn room(header: usize) -> usize {
 }
 
 impl<'v> Placed<'v> {
-    pub(super) fn chunks(&self) -> Option<Chunks> {
+    pub(super) fn far(&self) -> Option<Far> {
         match self {
             Placed::Inline(_) => None,
-            Placed::Chunked(chunks) => Some(*chunks),
+            Placed::Chunked(chunks) => Some(Far::Chunked(*chunks)),
+            Placed::Filed(filed) => Some(Far::Filed(*filed)),
         }
     }
 
@@ -211,6 +225,10 @@ impl<'v> Placed<'v> {
                 body.push(1);
                 body.extend_from_slice(&encode(chunks));
             }
+            Placed::Filed(filed) => {
+                body.push(2);
+                body.extend_from_slice(&encode(filed));
+            }
         }
     }
 
@@ -218,6 +236,7 @@ impl<'v> Placed<'v> {
         match body {
             [0, bytes @ ..] => Ok(Placed::Inline(bytes)),
             [1, bytes @ ..] => Ok(Placed::Chunked(decode(key, bytes)?)),
+            [2, bytes @ ..] => Ok(Placed::Filed(decode(key, bytes)?)),
             _ => Err(RowFault::rotten(key, "has no known form")),
         }
     }

@@ -6,8 +6,8 @@
 
 use super::entry::What;
 use super::keys;
-use super::rows::{self, Chunks, InstanceRow, Placed, RowFault, SignalHeader};
-use super::view::{self, Folded};
+use super::rows::{self, Far, InstanceRow, Placed, RowFault, SignalHeader};
+use super::view::{self, Folded, Source};
 use crate::ids::InstanceNumber;
 use crate::store::{InstanceRecord, Status, StoredSignal};
 use crate::time::Timestamp;
@@ -43,7 +43,7 @@ pub(super) struct Tail {
 pub(super) struct Rows {
     pub(super) ready: bool,
     pub(super) due: Option<Timestamp>,
-    pub(super) chunks: Option<Chunks>,
+    pub(super) far: Option<Far>,
 }
 
 #[derive(Clone)]
@@ -51,14 +51,14 @@ pub(super) struct NewSignal {
     name: String,
     /// Of the row that it gets when it is folded.
     pub(super) body: Vec<u8>,
-    chunks: Option<Chunks>,
+    far: Option<Far>,
 }
 
 /// What the tree had to say about a write.
 #[derive(Default)]
 pub(super) struct LookedUp {
     /// Which of the signals that it consumes have rows, and where their long values are.
-    consumed: Vec<(u64, Option<Chunks>)>,
+    consumed: Vec<(u64, Option<Far>)>,
     /// Whether a signal is buffered that the instance waits for afterwards.
     is_awaited: bool,
 }
@@ -80,11 +80,11 @@ impl Tail {
     }
 
     /// Of an instance whose rows were read.
-    pub(super) fn loaded(Folded { row, journal, chunks }: Folded) -> Self {
+    pub(super) fn loaded(Folded { row, journal, far }: Folded) -> Self {
         let rows = Rows {
             ready: row.ready,
             due: row.record.due_at(row.ready),
-            chunks,
+            far,
         };
         Self::new(row, journal, Some(rows))
     }
@@ -173,7 +173,7 @@ impl Tail {
         Ok(LookedUp { consumed, is_awaited })
     }
 
-    fn stored_signals(&self, tree: &Tree, sequences: &[u64]) -> Result<Vec<(u64, Option<Chunks>)>, RowFault> {
+    fn stored_signals(&self, tree: &Tree, sequences: &[u64]) -> Result<Vec<(u64, Option<Far>)>, RowFault> {
         let mut found = Vec::new();
         for &sequence in sequences {
             let is_gone = self.row.stored == 0 || self.consumed.contains(&sequence);
@@ -183,7 +183,7 @@ impl Tail {
             let key = keys::signal(self.row.record.number, sequence);
             if let Some(value) = tree.get(&key)? {
                 let (_, payload) = rows::signal(&key, rows::unseal(&key, &value)?)?;
-                found.push((sequence, payload.chunks()));
+                found.push((sequence, payload.far()));
             }
         }
         Ok(found)
@@ -213,7 +213,7 @@ impl Tail {
     }
 
     /// Does to the instance what a write does; gives the long values that nothing refers to any more.
-    pub(super) fn take_in(&mut self, at: Timestamp, what: &What<'_>, looked_up: LookedUp) -> Vec<Chunks> {
+    pub(super) fn take_in(&mut self, at: Timestamp, what: &What<'_>, looked_up: LookedUp) -> Vec<Far> {
         self.row.entries += 1;
         let mut given_up = Vec::new();
         let record = &mut self.row.record;
@@ -228,11 +228,11 @@ impl Tail {
                 let new = consumed_signals
                     .iter()
                     .filter_map(|sequence| self.signals.remove(sequence));
-                given_up.extend(new.filter_map(|signal| signal.chunks));
-                for (sequence, chunks) in looked_up.consumed {
+                given_up.extend(new.filter_map(|signal| signal.far));
+                for (sequence, far) in looked_up.consumed {
                     self.consumed.insert(sequence);
                     self.row.stored = self.row.stored.saturating_sub(1);
-                    given_up.extend(chunks);
+                    given_up.extend(far);
                 }
                 if let Some(batch) = batch {
                     self.row.batches += 1;
@@ -270,12 +270,12 @@ impl Tail {
     }
 
     /// Every batch of the journal.
-    pub(super) fn all_batches(&self, tree: &Tree) -> Result<Vec<Vec<u8>>, RowFault> {
+    pub(super) fn all_batches(&self, source: Source<'_>) -> Result<Vec<Vec<u8>>, RowFault> {
         let number = self.row.record.number;
-        let mut batches = view::batches(tree, number, self.row.first)?;
+        let mut batches = view::batches(source, number, self.row.first)?;
         let key = keys::record(number);
         for value in rows::unpack(&key, &self.journal) {
-            batches.push(view::placed(tree, &value?)?);
+            batches.push(view::placed(source, &value?)?);
         }
         if batches.len() as u64 == self.row.batches {
             Ok(batches)
@@ -285,29 +285,29 @@ impl Tail {
         }
     }
 
-    pub(super) fn last_batch(&self, tree: &Tree) -> Result<Vec<u8>, RowFault> {
+    pub(super) fn last_batch(&self, source: Source<'_>) -> Result<Vec<u8>, RowFault> {
         let number = self.row.record.number;
         let key = keys::record(number);
         match rows::unpack(&key, &self.journal).last() {
-            Some(last) => view::placed(tree, &last?),
-            None => view::last_batch(tree, number, self.row.first),
+            Some(last) => view::placed(source, &last?),
+            None => view::last_batch(source, number, self.row.first),
         }
     }
 
     /// Every signal that is not consumed, in order.
-    pub(super) fn all_signals(&self, tree: &Tree) -> Result<Vec<StoredSignal>, RowFault> {
+    pub(super) fn all_signals(&self, source: Source<'_>) -> Result<Vec<StoredSignal>, RowFault> {
         let number = self.row.record.number;
         // A commit under way may have given rows to new ones already, and taken those of consumed ones.
         let is_old = |sequence| !self.consumed.contains(&sequence) && !self.signals.contains_key(&sequence);
         let mut signals = if self.row.stored == 0 {
             Vec::new()
         } else {
-            view::signals(tree, number, is_old)?
+            view::signals(source, number, is_old)?
         };
         for (sequence, signal) in &self.signals {
             let key = keys::signal(number, *sequence);
             let (header, payload) = rows::signal(&key, &signal.body)?;
-            signals.push(rows::stored_signal(&key, header, view::placed(tree, &payload)?)?);
+            signals.push(rows::stored_signal(&key, header, view::placed(source, &payload)?)?);
         }
         Ok(signals)
     }
@@ -329,7 +329,7 @@ impl NewSignal {
         Self {
             name: header.name,
             body,
-            chunks: payload.chunks(),
+            far: payload.far(),
         }
     }
 }

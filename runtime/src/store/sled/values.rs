@@ -46,6 +46,34 @@ pub(super) struct Position {
 impl Position {
     /// Before the first value.
     pub(super) const START: Position = Position { segment: 1, offset: 0 };
+
+    /// Gives a value the next place and goes on behind it.
+    pub(super) fn file(&mut self, bytes: &[u8]) -> Filed {
+        let length = bytes.len() as u64;
+        let Position { segment, offset } = self.before(length);
+        let mut checksum = checksum_at(segment, offset);
+        checksum.update(bytes);
+        let filed = Filed {
+            segment,
+            offset,
+            length,
+            crc: checksum.finalize(),
+        };
+        *self = filed.end();
+        filed
+    }
+
+    /// Where a value of this length begins if this is the next free place.
+    fn before(self, length: u64) -> Position {
+        if self.offset > 0 && self.offset.saturating_add(whole_pages(length)) > SEGMENT_BYTES {
+            Position {
+                segment: self.segment + 1,
+                offset: 0,
+            }
+        } else {
+            self
+        }
+    }
 }
 
 /// Where a value is, and what it is to be recognised by.
@@ -60,9 +88,23 @@ pub(super) struct Filed {
 
 impl Filed {
     /// How many bytes of its segment it takes. The spaces of all values of a segment add up to
-    /// [`Values::space_of`] that segment.
+    /// [`Reader::space_of`] that segment.
     pub(super) fn space(self) -> u64 {
         whole_pages(self.length)
+    }
+
+    fn begin(self) -> Position {
+        Position {
+            segment: self.segment,
+            offset: self.offset,
+        }
+    }
+
+    fn end(self) -> Position {
+        Position {
+            segment: self.segment,
+            offset: self.offset.saturating_add(self.space()),
+        }
     }
 }
 
@@ -106,7 +148,7 @@ impl Values {
         // The process that made it may have died before it came to this.
         sync_folder(folder).map_err(io)?;
         remove_after(&values, end.segment).map_err(io)?;
-        let reader = Reader(values.into());
+        let reader = Reader::of(folder);
         let path = reader.path(end.segment);
         let found = fs::metadata(&path).map_or(0, |file| file.len());
         if found < end.offset {
@@ -137,44 +179,40 @@ impl Values {
     }
 
     /// Behind the last value: once it was synced, what the head of the next commit names.
+    #[cfg(test)]
     pub(super) fn position(&self) -> Position {
         self.next
     }
 
-    /// Adds a value. It can be read, and may be referred to, when it was synced.
-    pub(super) fn append(&mut self, bytes: &[u8]) -> io::Result<Filed> {
-        let filed = self.try_append(bytes);
-        if filed.is_err() {
+    /// Adds the value that [`Position::file`] gave the next place. It can be read, and may be referred to, when it was
+    /// synced.
+    pub(super) fn append(&mut self, filed: Filed, bytes: &[u8]) -> io::Result<()> {
+        let appended = self.try_append(filed, bytes);
+        if appended.is_err() {
             self.take_back();
         }
-        filed
+        appended
     }
 
-    fn try_append(&mut self, bytes: &[u8]) -> io::Result<Filed> {
-        let length = bytes.len() as u64;
-        if self.next.offset > 0 && self.next.offset.saturating_add(whole_pages(length)) > SEGMENT_BYTES {
+    fn try_append(&mut self, filed: Filed, bytes: &[u8]) -> io::Result<()> {
+        let begin = self.next.before(bytes.len() as u64);
+        if filed.begin() != begin || filed.length != bytes.len() as u64 {
+            let reason = format!("a value was given another place than the next, {begin:?}");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+        }
+        if begin.segment > self.next.segment {
             self.begin_segment()?;
         }
-        let Position { segment, offset } = self.next;
-        let mut checksum = checksum_at(segment, offset);
         let mut rest = bytes;
         while !rest.is_empty() {
             if self.piece.is_full() {
                 self.write_piece()?;
             }
-            let (taken, left) = self.piece.take(rest);
-            checksum.update(taken);
-            rest = left;
+            rest = self.piece.take(rest);
         }
         self.piece.fill_page();
-        let filed = Filed {
-            segment,
-            offset,
-            length,
-            crc: checksum.finalize(),
-        };
-        self.next.offset += filed.space();
-        Ok(filed)
+        self.next = filed.end();
+        Ok(())
     }
 
     /// Puts everything that was appended on the disk.
@@ -248,7 +286,7 @@ impl Values {
     }
 
     /// Removes a segment, of which no value is referred to any more. When it returns the segment is gone for good.
-    pub(super) fn remove(&mut self, segment: u64) -> io::Result<()> {
+    pub(super) fn remove(&self, segment: u64) -> io::Result<()> {
         if segment >= self.synced.segment {
             let reason = format!("{} is still written to", Reader::describe(segment));
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
@@ -257,11 +295,6 @@ impl Values {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             Ok(()) | Err(_) => sync_folder(&self.reader.0),
         }
-    }
-
-    /// How many bytes the values of a segment before that of the position take together: when as many are dead, it can be removed.
-    pub(super) fn space_of(&self, segment: u64) -> io::Result<u64> {
-        Ok(fs::metadata(self.reader.path(segment))?.len())
     }
 }
 
@@ -286,12 +319,27 @@ fn remove_after(values: &Path, segment: u64) -> io::Result<()> {
 pub(super) struct Reader(Arc<Path>);
 
 impl Reader {
+    /// Of the values of the store in this folder.
+    pub(super) fn of(folder: &Path) -> Self {
+        Self(folder.join("values").into())
+    }
+
     fn path(&self, segment: u64) -> PathBuf {
         self.0.join(format!("{segment:016x}"))
     }
 
     fn describe(segment: u64) -> String {
         format!("the file of values {segment:016x}")
+    }
+
+    /// How many bytes the values of a segment before that of the position take together: when as many are dead, it can be
+    /// removed. Nothing if it is gone.
+    pub(super) fn space_of(&self, segment: u64) -> io::Result<Option<u64>> {
+        match fs::metadata(self.path(segment)) {
+            Ok(file) => Ok(Some(file.len())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// The bytes of a value, checked. [`RowFault::Rotten`] says what is there instead.

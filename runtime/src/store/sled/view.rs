@@ -1,7 +1,8 @@
 //! Reads of rows as they are in the tree. Absent on purpose: tails, and what waits for what.
 
 use super::keys;
-use super::rows::{self, Chunks, InstanceRow, Placed, RowFault};
+use super::rows::{self, Chunks, Far, InstanceRow, Placed, RowFault};
+use super::values::Reader;
 use crate::ids::InstanceNumber;
 use crate::store::{InstanceRecord, StoredSignal};
 use ::sled::{IVec, Tree};
@@ -24,13 +25,20 @@ pub(super) fn scan(tree: &Tree, prefix: &[u8]) -> Result<Vec<(IVec, IVec)>, RowF
     tree.scan_prefix(prefix).map(|row| Ok(row?)).collect()
 }
 
+/// Where long values are read from.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'d> {
+    pub(super) tree: &'d Tree,
+    pub(super) values: &'d Reader,
+}
+
 /// What the rows of an instance say of it.
 pub(super) struct Folded {
     pub(super) row: InstanceRow,
     /// The end of the journal, packed.
     pub(super) journal: Vec<u8>,
     /// Where the row's value is, if it is long.
-    pub(super) chunks: Option<Chunks>,
+    pub(super) far: Option<Far>,
 }
 
 /// The rows of an instance; a journal without a record is damage.
@@ -48,7 +56,7 @@ pub(super) fn folded_row(tree: &Tree, instance: InstanceNumber, value: &[u8]) ->
     let key = keys::record(instance);
     let (version, body) = rows::unseal_any(&key, value)?;
     let place = Placed::decode(&key, body)?;
-    let chunks = place.chunks();
+    let far = place.far();
     let gathered;
     let body = match place {
         Placed::Inline(body) => body,
@@ -56,6 +64,7 @@ pub(super) fn folded_row(tree: &Tree, instance: InstanceNumber, value: &[u8]) ->
             gathered = gather(tree, chunks)?;
             &gathered
         }
+        Placed::Filed(_) => return Err(RowFault::rotten(&key, "is in a file, where no record belongs")),
     };
     let (row, journal) = if version == 1 {
         (row_of_version_1(tree, rows::instance_record(&key, body)?)?, Vec::new())
@@ -63,7 +72,7 @@ pub(super) fn folded_row(tree: &Tree, instance: InstanceNumber, value: &[u8]) ->
         let (row, journal) = InstanceRow::read(&key, body)?;
         (row, journal.to_vec())
     };
-    Ok(Folded { row, journal, chunks })
+    Ok(Folded { row, journal, far })
 }
 
 /// Version 1 has the record alone, a row for each batch, and finds the rest in other rows.
@@ -109,18 +118,21 @@ pub(super) fn bearer(tree: &Tree, id: &str, number: InstanceNumber) -> Result<Fo
 }
 
 /// The batches that are in journal rows, which must be this many.
-pub(super) fn batches(tree: &Tree, instance: InstanceNumber, count: u64) -> Result<Vec<Vec<u8>>, RowFault> {
+pub(super) fn batches(source: Source<'_>, instance: InstanceNumber, count: u64) -> Result<Vec<Vec<u8>>, RowFault> {
     let mut batches = Vec::new();
     if count == 0 {
         return Ok(batches);
     }
-    for row in tree.range(keys::batch(instance, 0)..keys::batch(instance, count)) {
+    for row in source
+        .tree
+        .range(keys::batch(instance, 0)..keys::batch(instance, count))
+    {
         let (key, value) = row?;
         if key != keys::batch(instance, batches.len() as u64) {
             break;
         }
         for value in unpack_row(&key, &value)? {
-            batches.push(placed(tree, &value)?);
+            batches.push(placed(source, &value)?);
         }
     }
     if batches.len() as u64 == count {
@@ -132,14 +144,16 @@ pub(super) fn batches(tree: &Tree, instance: InstanceNumber, count: u64) -> Resu
 }
 
 /// The last of the batches that are in journal rows, which are this many.
-pub(super) fn last_batch(tree: &Tree, instance: InstanceNumber, count: u64) -> Result<Vec<u8>, RowFault> {
+pub(super) fn last_batch(source: Source<'_>, instance: InstanceNumber, count: u64) -> Result<Vec<u8>, RowFault> {
     let missing = || RowFault::rotten(&keys::batch(instance, count.saturating_sub(1)), "is missing");
-    let mut rows = tree.range(keys::batch(instance, 0)..keys::batch(instance, count));
+    let mut rows = source
+        .tree
+        .range(keys::batch(instance, 0)..keys::batch(instance, count));
     let (key, value) = rows.next_back().transpose()?.ok_or_else(missing)?;
     let values = unpack_row(&key, &value)?;
     let first = keys::number(&key, 1).unwrap_or(u64::MAX);
     match values.last() {
-        Some(last) if first.saturating_add(values.len() as u64) == count => placed(tree, last),
+        Some(last) if first.saturating_add(values.len() as u64) == count => placed(source, last),
         Some(_) | None => Err(missing()),
     }
 }
@@ -153,25 +167,26 @@ fn unpack_row<'v>(key: &'v [u8], value: &'v [u8]) -> Result<Vec<Placed<'v>>, Row
 
 /// The signals that have rows and that are wanted: the chunks of others may be gone.
 pub(super) fn signals(
-    tree: &Tree,
+    source: Source<'_>,
     instance: InstanceNumber,
     is_wanted: impl Fn(u64) -> bool,
 ) -> Result<Vec<StoredSignal>, RowFault> {
-    let rows = scan(tree, &keys::signals(instance))?;
+    let rows = scan(source.tree, &keys::signals(instance))?;
     rows.iter()
         .filter(|(key, _)| keys::number(key, 1).is_none_or(&is_wanted))
         .map(|(key, value)| {
             let (header, payload) = rows::signal(key, rows::unseal(key, value)?)?;
-            rows::stored_signal(key, header, placed(tree, &payload)?)
+            rows::stored_signal(key, header, placed(source, &payload)?)
         })
         .collect()
 }
 
-/// The bytes of a value, gathered from its chunks if it is long.
-pub(super) fn placed(tree: &Tree, value: &Placed<'_>) -> Result<Vec<u8>, RowFault> {
+/// The bytes of a value, wherever they are.
+pub(super) fn placed(source: Source<'_>, value: &Placed<'_>) -> Result<Vec<u8>, RowFault> {
     match value {
         Placed::Inline(bytes) => Ok(bytes.to_vec()),
-        Placed::Chunked(chunks) => gather(tree, *chunks),
+        Placed::Chunked(chunks) => gather(source.tree, *chunks),
+        Placed::Filed(filed) => source.values.read(*filed),
     }
 }
 

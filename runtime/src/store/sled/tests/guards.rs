@@ -52,7 +52,7 @@ fn long_values_leave_no_blob_file_and_their_chunks_go_when_consumed() {
     let store = SledStore::open(folder.path()).unwrap();
     let epoch = store.claim().unwrap();
     let number = created(&store, epoch, "a");
-    let long = vec![5; 3 << 20];
+    let long = vec![5; 30_000];
     let answers = store
         .commit(epoch, &[signal("a", "s", long.clone()), turn(number, 1, &long)])
         .unwrap();
@@ -75,11 +75,58 @@ fn long_values_leave_no_blob_file_and_their_chunks_go_when_consumed() {
     let (before, _) = chunks();
     assert_eq!(store.commit(epoch, &[consume]).unwrap(), [Written::Turn(true)]);
     assert_eq!(chunks(), (before, 1));
-    for batches in 2..8 {
-        store.commit(epoch, &[turn(number, batches, b"next")]).unwrap();
-    }
+    store.commit(epoch, &[turn(number, 2, b"next")]).unwrap();
     assert_eq!(chunks(), (before / 2, 0));
     assert_eq!(fs::read_dir(folder.path().join("sled/blobs")).unwrap().count(), 0);
+}
+
+#[test]
+fn values_of_32_kib_are_in_files_which_go_when_all_in_them_is_consumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SledStore::open(folder.path()).unwrap();
+    let epoch = store.claim().unwrap();
+    let number = created(&store, epoch, "a");
+    let (small, huge) = (vec![5; 32 << 10], vec![6; 64 << 20]);
+    let names = || -> Vec<String> {
+        let files = fs::read_dir(folder.path().join("values")).unwrap();
+        let mut names: Vec<String> = files
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+            .iter()
+            .map(|name| name.trim_start_matches('0').to_owned())
+            .collect()
+    };
+    let sent = [
+        signal("a", "s", small.clone()),
+        signal("a", "s", huge),
+        turn(number, 1, &small),
+    ];
+    store.commit(epoch, &sent).unwrap();
+    assert_eq!(tree(&store).scan_prefix("x").count(), 0);
+    assert_eq!(names(), ["1", "2", "3"]);
+    let consume = |store: &SledStore, epoch, batches, sequence| {
+        let write = Write::Turn {
+            instance: number,
+            expected_batches: batches,
+            batch: Some(b"x".to_vec()),
+            change: None,
+            consumed_signals: vec![sequence],
+            at: at(4),
+        };
+        assert_eq!(store.commit(epoch, &[write]).unwrap(), [Written::Turn(true)]);
+    };
+    consume(&store, epoch, 2, 1);
+    assert_eq!(names(), ["1", "3"]);
+    store.close().unwrap();
+    let store = SledStore::open(folder.path()).unwrap();
+    let epoch = store.claim().unwrap();
+    consume(&store, epoch, 3, 0);
+    assert_eq!(names(), ["3"], "what the journal refers to stays");
+    assert!(store.load(number).unwrap().unwrap().batches[1] == small);
+    store.commit(epoch, &[folding(number, 4)]).unwrap();
+    assert_eq!(tree(&store).scan_prefix("v").count(), 0);
 }
 
 #[test]

@@ -80,10 +80,13 @@ fn a_commit_syncs_once_and_a_huge_one_piece_by_piece() {
     assert_eq!(syncs.swap(0, Ordering::SeqCst), 1);
     store.commit(epoch, &[start("0")]).unwrap();
     assert_eq!(syncs.swap(0, Ordering::SeqCst), 0, "nothing to write");
-    store
-        .commit(epoch, &[turn(InstanceNumber(1), 1, &vec![0; 10 << 20])])
-        .unwrap();
-    assert_eq!(syncs.swap(0, Ordering::SeqCst), 4);
+    let huge: Vec<_> = (0..300).map(|_| signal("0", "s", vec![0; 30_000])).collect();
+    store.commit(epoch, &huge).unwrap();
+    assert_eq!(
+        syncs.swap(0, Ordering::SeqCst),
+        4,
+        "2,400 chunk rows, a thousand at a time"
+    );
 }
 
 #[test]

@@ -100,8 +100,8 @@ impl Piece {
         bytes.unwrap_or_default()
     }
 
-    /// Takes as many of the bytes as it has room for; gives these and the others.
-    pub(super) fn take<'b>(&mut self, bytes: &'b [u8]) -> (&'b [u8], &'b [u8]) {
+    /// Takes as many of the bytes as it has room for; gives the others.
+    pub(super) fn take<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         if self.memory.is_empty() {
             self.memory = vec![0; PIECE_BYTES + PAGE_BYTES as usize];
             self.begin = self.memory.as_ptr().align_offset(PAGE_BYTES as usize);
@@ -114,7 +114,7 @@ impl Piece {
             .expect("a page begins within the first page's length of memory, and then there is room for a piece")
             .copy_from_slice(taken);
         self.length += taken.len();
-        (taken, left)
+        left
     }
 
     /// Adds zeros up to the end of a page.

@@ -1,8 +1,10 @@
 //! One engine over one store: which instances are in memory, who waits for their ends, and how calls reach them.
 
 mod outcome;
+mod together;
 
 pub(crate) use outcome::Outcome;
+pub(crate) use together::Answers;
 
 use super::alarm::{self, Alarms};
 use super::code::{Code, States};

@@ -1,6 +1,8 @@
 //! One engine over one store: which instances are in memory, who waits for their ends, and how calls reach them.
 
 mod outcome;
+#[cfg(test)]
+mod tests;
 mod together;
 
 pub(crate) use outcome::Outcome;
@@ -44,7 +46,6 @@ pub(crate) struct Engine {
     // Looked up by number; iterated only to wake everybody, where order does not matter.
     live: Mutex<HashMap<InstanceNumber, Arc<Live>>>,
     emptied: Notify,
-    moved: Notify,
     waiters: Mutex<HashMap<InstanceNumber, Vec<oneshot::Sender<Outcome>>>>,
     signal_types: Mutex<BTreeMap<SignalKey, BTreeMap<TypeId, SignalCheck>>>,
     failed: OnceLock<CommitError>,
@@ -112,7 +113,6 @@ impl Engine {
                 phase: AtomicU8::new(RUNNING),
                 live: Mutex::default(),
                 emptied: Notify::new(),
-                moved: Notify::new(),
                 waiters: Mutex::default(),
                 signal_types: Mutex::default(),
                 failed: OnceLock::new(),
@@ -274,7 +274,6 @@ impl Engine {
         if is_empty {
             self.emptied.notify_waiters();
         }
-        self.moved.notify_waiters();
     }
 
     pub(super) fn load(&self, instance: InstanceNumber) -> Result<Option<Loaded>, String> {

@@ -18,6 +18,8 @@ use tokio::sync::oneshot;
 /// How many groups of one batch are with the committer: one that it writes, and one that it finds when it comes back. What
 /// others have to write waits behind these, and not behind the whole batch.
 const GROUPS_UNDER_WAY: usize = 2;
+/// How many starts are encoded before other tasks of the same thread get a chance.
+const PREPARED_AT_ONCE: usize = 128;
 
 /// Many starts; from [`Runtime::start_batch`](crate::Runtime::start_batch).
 ///
@@ -86,15 +88,13 @@ impl<W: Workflow> StartBatch<W> {
         let mut under_way: VecDeque<Submitted<W>> = VecDeque::with_capacity(GROUPS_UNDER_WAY);
         while items.len() > 0 {
             // Made while the earlier ones are written.
-            let group = Group::prepare(&engine, &mut items);
+            let group = Group::prepare(&engine, &mut items).await;
             if under_way.len() == GROUPS_UNDER_WAY
                 && let Some(earliest) = under_way.pop_front()
             {
                 earliest.answer(&engine, &mut answers).await;
             }
             under_way.push_back(group.submit(&engine));
-            // Others of this thread go on, even if nothing had to be waited for.
-            tokio::task::yield_now().await;
         }
         for group in under_way {
             group.answer(&engine, &mut answers).await;
@@ -117,7 +117,7 @@ struct Submitted<W> {
 }
 
 impl<W: Workflow> Group<W> {
-    fn prepare(engine: &Engine, items: &mut impl Iterator<Item = Item<W>>) -> Self {
+    async fn prepare(engine: &Engine, items: &mut std::vec::IntoIter<Item<W>>) -> Self {
         let (mut asked, mut requests, mut bytes) = (Vec::new(), Vec::new(), 0);
         for (id, input) in items.take(GROUP_WRITES_MAX) {
             let prepared = prepare::<W>(engine, id, input).map(|(request, one, fresh)| {
@@ -126,6 +126,9 @@ impl<W: Workflow> Group<W> {
                 one
             });
             asked.push(prepared);
+            if asked.len() % PREPARED_AT_ONCE == 0 {
+                tokio::task::yield_now().await;
+            }
             if bytes >= GROUP_BYTES_MAX {
                 break;
             }

@@ -119,7 +119,7 @@ impl Committer {
         self.submit_all([(write, reply)]);
     }
 
-    /// Queues writes one behind the other, with nothing between them; they are replied to in this order.
+    /// Queues writes one behind the other, with nothing between them.
     pub(crate) fn submit_all(&self, writes: impl IntoIterator<Item = (Write, Reply)>) {
         let mut state = self.queue.lock();
         let refused = match &state.failed {

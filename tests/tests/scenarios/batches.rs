@@ -8,7 +8,7 @@ use steadfast::{Builder, Difference, RuntimeError, StartError};
 use steadfast_tests::{Gate, Ledger, When, World, until};
 
 /// How many writes one group takes.
-const GROUP: usize = 256;
+const GROUP: usize = 1_024;
 
 #[workflow]
 async fn doubles(number: u32, ledger: &Ledger) -> Result<u32, BoxError> {
@@ -70,7 +70,7 @@ async fn settle() {
 async fn a_batch_is_answered_in_the_order_of_its_inputs() {
     let world = World::new();
     let (runtime, ledger) = open(&world).await;
-    let inputs: Vec<u32> = (0..600).rev().collect();
+    let inputs: Vec<u32> = (0..1_500).rev().collect();
     let answers = runtime
         .start_batch(doubles, inputs.clone())
         .ids(|number| format!("{number}"))
@@ -218,7 +218,7 @@ async fn an_input_that_cannot_be_stored_is_an_error_of_its_own() {
 
 #[tokio::test]
 async fn a_batch_costs_as_many_commits_as_groups_have_room_for() {
-    for (starts, commits) in [(1, 1), (50, 1), (GROUP, 1), (GROUP + 1, 2), (1_000, 4)] {
+    for (starts, commits) in [(1, 1), (50, 1), (GROUP, 1), (GROUP + 1, 2), (2 * GROUP + 1, 3)] {
         let world = World::new();
         let (runtime, _) = open_holding(&world).await;
         let before = world.store.counts();
@@ -239,7 +239,7 @@ async fn others_wait_for_two_groups_of_a_batch_and_not_for_all_of_it() {
         world.store.hold(true);
         let batch = tokio::spawn({
             let runtime = runtime.clone();
-            async move { runtime.start_batch(holds, vec!["x".repeat(bytes); 5 * per_group]).await }
+            async move { runtime.start_batch(holds, vec!["x".repeat(bytes); 4 * per_group]).await }
         });
         settle().await;
         let other = tokio::spawn({
@@ -262,7 +262,7 @@ async fn instances_of_a_batch_run_while_the_rest_of_it_is_written() {
     let runtime = world.open(|runtime| register(runtime, &ledger)).await;
     let batch = tokio::spawn({
         let runtime = runtime.clone();
-        async move { runtime.start_batch(doubles, 0..5_000).await }
+        async move { runtime.start_batch(doubles, 0..10_000).await }
     });
     until(async || ledger.total() > 0).await;
     assert!(!batch.is_finished());
@@ -277,26 +277,26 @@ async fn of_batches_with_the_same_ids_one_creates_each_instance() {
     for _ in 0..4 {
         let runtime = runtime.clone();
         batches.push(tokio::spawn(async move {
-            runtime.start_batch(doubles, 0..700).ids(u32::to_string).await
+            runtime.start_batch(doubles, 0..1_200).ids(u32::to_string).await
         }));
     }
     let mut created = 0;
     for batch in batches {
-        for (number, answer) in (0..700).zip(batch.await.unwrap()) {
+        for (number, answer) in (0..1_200).zip(batch.await.unwrap()) {
             let handle = answer.unwrap();
             created += usize::from(handle.created());
             assert_eq!(handle.result().await.unwrap(), number * 2);
         }
     }
-    assert_eq!((created, ledger.total()), (700, 700));
+    assert_eq!((created, ledger.total()), (1_200, 1_200));
 }
 
 /// What was promised is kept, whichever commit the process dies at; the same batch again makes what is missing.
 #[tokio::test]
 async fn a_death_in_the_middle_of_a_batch_forgets_nothing_that_was_answered() {
-    const STARTS: u32 = 1_000;
+    const STARTS: u32 = 2_500;
     for when in [When::Before, When::After] {
-        for at in 1..=4u64 {
+        for at in 1..=3u64 {
             let world = World::new();
             let (runtime, gate) = open_holding(&world).await;
             let inputs = || (0..STARTS).map(|number| number.to_string());
@@ -337,7 +337,7 @@ async fn a_shutdown_in_the_middle_of_a_batch_writes_what_was_handed_over_and_ref
     world.store.hold(true);
     let batch = tokio::spawn({
         let runtime = runtime.clone();
-        async move { runtime.start_batch(holds, vec![String::new(); 1_000]).await }
+        async move { runtime.start_batch(holds, vec![String::new(); 3 * GROUP]).await }
     });
     settle().await;
     let shutdown = tokio::spawn(runtime.clone().shutdown(secs(0)));
@@ -383,7 +383,7 @@ async fn a_batch_that_nobody_waits_for_any_more_starts_what_was_handed_over() {
     world.store.hold(true);
     let batch = tokio::spawn({
         let runtime = runtime.clone();
-        async move { runtime.start_batch(holds, vec![String::new(); 1_000]).await }
+        async move { runtime.start_batch(holds, vec![String::new(); 3 * GROUP]).await }
     });
     settle().await;
     batch.abort();

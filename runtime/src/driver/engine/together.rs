@@ -9,10 +9,10 @@ use tokio::sync::oneshot;
 /// What the store said to each, in the order of the calls.
 pub(crate) type Answers = Vec<Result<Written, CommitError>>;
 
-/// The answers so far; whoever brings the last one sends them.
+/// The answers so far, by place; whoever brings the last one sends them.
 struct Gathering {
-    answers: Answers,
-    expected: usize,
+    answers: Vec<Option<Result<Written, CommitError>>>,
+    missing: usize,
     whole: Option<oneshot::Sender<Answers>>,
 }
 
@@ -25,19 +25,19 @@ impl Engine {
     {
         let (sender, receiver) = oneshot::channel();
         let gathering = Arc::new(Mutex::new(Gathering {
-            answers: Vec::with_capacity(calls.len()),
-            expected: calls.len(),
+            answers: vec![None; calls.len()],
+            missing: calls.len(),
             whole: Some(sender),
         }));
         // Made before the queue is locked.
         let mut queued = Vec::with_capacity(calls.len());
-        for (write, effect) in calls {
+        for (place, (write, effect)) in calls.into_iter().enumerate() {
             let (engine, gathering) = (Arc::clone(self), Arc::clone(&gathering));
             let reply = Reply::Call(Box::new(move |answer| {
                 if let Ok(written) = &answer {
                     effect(&engine, written);
                 }
-                lock(&gathering).bring(answer);
+                lock(&gathering).bring(place, answer);
             }));
             queued.push((write, reply));
         }
@@ -47,13 +47,16 @@ impl Engine {
 }
 
 impl Gathering {
-    fn bring(&mut self, answer: Result<Written, CommitError>) {
-        self.answers.push(answer);
-        if self.answers.len() == self.expected
+    fn bring(&mut self, place: usize, answer: Result<Written, CommitError>) {
+        if let Some(empty) = self.answers.get_mut(place) {
+            *empty = Some(answer);
+            self.missing -= 1;
+        }
+        if self.missing == 0
             && let Some(whole) = self.whole.take()
         {
             // The caller may have gone away; what was written stays.
-            let _ = whole.send(std::mem::take(&mut self.answers));
+            let _ = whole.send(std::mem::take(&mut self.answers).into_iter().flatten().collect());
         }
     }
 }

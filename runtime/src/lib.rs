@@ -27,6 +27,7 @@ pub mod testing;
 mod time;
 
 pub use api::attempt::{Attempt, Cancellation};
+pub use api::batch::StartBatch;
 pub use api::builder::Builder;
 pub use api::calls::{Signal, SignalAnswer, Start};
 pub use api::chance::{Random, RandomRange, Uuid};

@@ -6,7 +6,7 @@ use super::runtime::{find, mismatch, signal_unknown, write};
 use super::workflow::Workflow;
 use crate::driver::engine::Engine;
 use crate::ids::InstanceNumber;
-use crate::machine::{self, encode_batch};
+use crate::machine::{self, Event, encode_batch};
 use crate::payload::{self, Storable};
 use crate::store::{InstanceRecord, NAME_BYTES_MAX, Signalled, Started, StoredSignal, Write, Written};
 use serde::Serialize;
@@ -47,63 +47,111 @@ impl<W: Workflow> Start<W> {
 
     async fn run(self) -> Result<Handle<W>, StartError> {
         let Self { engine, input, id, .. } = self;
-        let id = id.unwrap_or_else(|| format!("{:016x}{:016x}", engine.draw(), engine.draw()));
-        if id.is_empty() || id.len() > NAME_BYTES_MAX {
-            return Err(StartError::BadId { size: id.len() });
-        }
-        if !engine.is_registered(W::NAME, W::VERSION) {
-            return Err(StartError::NotRegistered { workflow: W::NAME });
-        }
-        let input = input.stored().map_err(|error| StartError::Input {
-            workflow: W::NAME,
-            reason: error.to_string(),
-        })?;
-        let digest = Sha256::digest(&input.0).into();
-        let record = InstanceRecord::accepted(InstanceNumber(0), &id, W::NAME, W::VERSION, digest, engine.now());
-        let seed = u128::from(engine.draw()) << 64 | u128::from(engine.draw());
-        let started = machine::start(record.created_at, input, seed.to_be_bytes());
-        let request = Write::Start {
-            id: id.clone(),
-            workflow: record.workflow.clone(),
-            version: record.version,
-            input_digest: record.input_digest,
-            batch: encode_batch(&started),
-            at: record.created_at,
-        };
-        let fresh = record.clone();
-        let (written, _) = write(&engine, request, move |engine, written| {
-            if let Written::Start(Started::Created(number)) = written {
-                engine.begin(
-                    InstanceRecord {
-                        number: *number,
-                        ..fresh
-                    },
-                    started,
-                );
-            }
+        let (request, asked, fresh) = prepare::<W>(&engine, id, input)?;
+        let written = write(&engine, request, move |engine, written| {
+            fresh.begin(engine, written);
             false
         })
-        .await?;
-        match written {
-            Written::Start(Started::Created(number)) => Ok(Handle::new(engine, id, number, true)),
-            Written::Start(Started::Existing(existing)) => match difference(&existing, &record) {
-                None => Ok(Handle::new(engine, id, existing.number, false)),
-                Some(difference) => Err(StartError::Conflict { id, difference }),
-            },
-            Written::Turn(_) | Written::Signal(_) | Written::Cancel(_) | Written::Noted | Written::Refused { .. } => {
-                Err(mismatch(&id).into())
-            }
+        .await;
+        asked.answer(&engine, written.map(|(written, _)| written))
+    }
+}
+
+/// Makes of a start what is written, what its answer is judged by, and what begins if it is new.
+pub(super) fn prepare<W: Workflow>(
+    engine: &Engine,
+    id: Option<String>,
+    input: W::Input,
+) -> Result<(Write, Asked<W>, Fresh), StartError> {
+    let id = id.unwrap_or_else(|| format!("{:016x}{:016x}", engine.draw(), engine.draw()));
+    if id.is_empty() || id.len() > NAME_BYTES_MAX {
+        return Err(StartError::BadId { size: id.len() });
+    }
+    if !engine.is_registered(W::NAME, W::VERSION) {
+        return Err(StartError::NotRegistered { workflow: W::NAME });
+    }
+    let input = input.stored().map_err(|error| StartError::Input {
+        workflow: W::NAME,
+        reason: error.to_string(),
+    })?;
+    let input_digest = Sha256::digest(&input.0).into();
+    let record = InstanceRecord::accepted(InstanceNumber(0), &id, W::NAME, W::VERSION, input_digest, engine.now());
+    let seed = u128::from(engine.draw()) << 64 | u128::from(engine.draw());
+    let journal = machine::start(record.created_at, input, seed.to_be_bytes());
+    let request = Write::Start {
+        id: id.clone(),
+        workflow: record.workflow.clone(),
+        version: record.version,
+        input_digest,
+        batch: encode_batch(&journal),
+        at: record.created_at,
+    };
+    let asked = Asked {
+        id,
+        input_digest,
+        workflow: PhantomData,
+    };
+    Ok((request, asked, Fresh { record, journal }))
+}
+
+/// An instance as it begins; its number comes with the answer.
+pub(super) struct Fresh {
+    record: InstanceRecord,
+    journal: Vec<Event>,
+}
+
+impl Fresh {
+    /// Begins from memory, if the start made it.
+    pub(super) fn begin(self, engine: &Arc<Engine>, written: &Written) {
+        let Self { record, journal } = self;
+        if let Written::Start(Started::Created(number)) = written {
+            engine.begin(
+                InstanceRecord {
+                    number: *number,
+                    ..record
+                },
+                journal,
+            );
         }
     }
 }
 
-fn difference(existing: &InstanceRecord, asked: &InstanceRecord) -> Option<Difference> {
-    if (&existing.workflow, existing.version) != (&asked.workflow, asked.version) {
-        Some(Difference::Workflow)
-    } else if existing.input_digest != asked.input_digest {
-        Some(Difference::Input)
-    } else {
-        None
+/// A start that waits for its answer.
+pub(super) struct Asked<W> {
+    id: String,
+    input_digest: [u8; 32],
+    workflow: PhantomData<W>,
+}
+
+impl<W: Workflow> Asked<W> {
+    pub(super) fn answer(
+        self,
+        engine: &Arc<Engine>,
+        written: Result<Written, RuntimeError>,
+    ) -> Result<Handle<W>, StartError> {
+        match written? {
+            Written::Start(Started::Created(number)) => Ok(Handle::new(Arc::clone(engine), self.id, number, true)),
+            Written::Start(Started::Existing(existing)) => match self.difference(&existing) {
+                None => Ok(Handle::new(Arc::clone(engine), self.id, existing.number, false)),
+                Some(difference) => Err(StartError::Conflict {
+                    id: self.id,
+                    difference,
+                }),
+            },
+            Written::Turn(_) | Written::Signal(_) | Written::Cancel(_) | Written::Noted | Written::Refused { .. } => {
+                Err(mismatch(&self.id).into())
+            }
+        }
+    }
+
+    fn difference(&self, existing: &InstanceRecord) -> Option<Difference> {
+        if (existing.workflow.as_str(), existing.version) != (W::NAME, W::VERSION) {
+            Some(Difference::Workflow)
+        } else if existing.input_digest != self.input_digest {
+            Some(Difference::Input)
+        } else {
+            None
+        }
     }
 }
 

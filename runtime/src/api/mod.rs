@@ -2,6 +2,7 @@
 //! sled and tokio in signatures.
 
 pub(crate) mod attempt;
+pub(crate) mod batch;
 pub(crate) mod builder;
 pub(crate) mod calls;
 pub(crate) mod chance;

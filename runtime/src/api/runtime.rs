@@ -1,5 +1,6 @@
 //! The runtime: starting instances and reaching them by id.
 
+use super::batch::StartBatch;
 use super::builder::Builder;
 use super::calls::{Signal, Start};
 use super::error::{RuntimeError, SignalError};
@@ -94,6 +95,15 @@ impl Runtime {
     /// ```
     pub fn start<W: Workflow>(&self, workflow: W, input: W::Input) -> Start<W> {
         Start::new(Arc::clone(self.engine()), workflow, input)
+    }
+
+    /// Starts one instance for each input, with few commits: await what this gives. See [`StartBatch`] for ids and answers.
+    ///
+    /// ```text
+    /// let answers = runtime.start_batch(fulfil, orders).ids(|order| format!("order-{}", order.number)).await;
+    /// ```
+    pub fn start_batch<W: Workflow>(&self, workflow: W, inputs: impl IntoIterator<Item = W::Input>) -> StartBatch<W> {
+        StartBatch::new(Arc::clone(self.engine()), workflow, inputs)
     }
 
     /// A typed handle for an instance that exists.
@@ -201,11 +211,19 @@ pub(super) async fn write(
         return Err(stopped(engine));
     }
     match engine.call(write, effect).await {
-        Ok(answer) => match answer? {
-            (Written::Refused { reason }, _) => Err(ReadError::Unavailable { reason }.into()),
-            written => Ok(written),
-        },
+        Ok(answer) => {
+            let (written, effect) = answer?;
+            Ok((taken(written)?, effect))
+        }
         Err(_) => Err(stopped(engine)),
+    }
+}
+
+/// What a store answers to a write that it took.
+pub(super) fn taken(written: Written) -> Result<Written, RuntimeError> {
+    match written {
+        Written::Refused { reason } => Err(ReadError::Unavailable { reason }.into()),
+        Written::Start(_) | Written::Turn(_) | Written::Signal(_) | Written::Cancel(_) | Written::Noted => Ok(written),
     }
 }
 

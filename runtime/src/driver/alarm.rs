@@ -88,6 +88,12 @@ impl Alarms {
         self.changed.notify_one();
     }
 
+    /// How many instances have an entry.
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.lock().live.len()
+    }
+
     fn lock(&self) -> MutexGuard<'_, AlarmState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -14,9 +14,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// How many writes one group takes.
-const GROUP_WRITES_MAX: usize = 1_024;
+pub(crate) const GROUP_WRITES_MAX: usize = 1_024;
 /// How many payload bytes one group takes, unless its first write alone is larger.
-const GROUP_BYTES_MAX: usize = 1024 * 1024;
+pub(crate) const GROUP_BYTES_MAX: usize = 1024 * 1024;
 const RETRY_FIRST: Duration = Duration::from_millis(10);
 const RETRY_MAX: Duration = Duration::from_secs(1);
 
@@ -116,6 +116,11 @@ impl Committer {
 
     /// Queues a write. The reply always comes, unless the process ends before.
     pub(crate) fn submit(&self, write: Write, reply: Reply) {
+        self.submit_all([(write, reply)]);
+    }
+
+    /// Queues writes one behind the other, with nothing between them.
+    pub(crate) fn submit_all(&self, writes: impl IntoIterator<Item = (Write, Reply)>) {
         let mut state = self.queue.lock();
         let refused = match &state.failed {
             Some(error) => Some(error.clone()),
@@ -127,13 +132,15 @@ impl Committer {
         match refused {
             Some(error) => {
                 drop(state);
-                reply.give(Err(error));
+                for (_, reply) in writes {
+                    reply.give(Err(error.clone()));
+                }
             }
             None => {
                 if let Some(first) = state.beside_the_first.take() {
                     state.waiting.push_back((first, Reply::Nobody));
                 }
-                state.waiting.push_back((write, reply));
+                state.waiting.extend(writes);
                 drop(state);
                 self.queue.changed.notify_one();
             }
@@ -246,7 +253,7 @@ impl Queue {
 }
 
 /// What a write adds to a group.
-fn size(write: &Write) -> usize {
+pub(crate) fn size(write: &Write) -> usize {
     match write {
         Write::Start { batch, .. } => batch.len(),
         Write::Turn { batch, .. } => batch.as_ref().map_or(0, Vec::len),

@@ -1,8 +1,12 @@
 //! One engine over one store: which instances are in memory, who waits for their ends, and how calls reach them.
 
 mod outcome;
+#[cfg(test)]
+mod tests;
+mod together;
 
 pub(crate) use outcome::Outcome;
+pub(crate) use together::Answers;
 
 use super::alarm::{self, Alarms};
 use super::code::{Code, States};
@@ -42,7 +46,6 @@ pub(crate) struct Engine {
     // Looked up by number; iterated only to wake everybody, where order does not matter.
     live: Mutex<HashMap<InstanceNumber, Arc<Live>>>,
     emptied: Notify,
-    moved: Notify,
     waiters: Mutex<HashMap<InstanceNumber, Vec<oneshot::Sender<Outcome>>>>,
     signal_types: Mutex<BTreeMap<SignalKey, BTreeMap<TypeId, SignalCheck>>>,
     failed: OnceLock<CommitError>,
@@ -110,7 +113,6 @@ impl Engine {
                 phase: AtomicU8::new(RUNNING),
                 live: Mutex::default(),
                 emptied: Notify::new(),
-                moved: Notify::new(),
                 waiters: Mutex::default(),
                 signal_types: Mutex::default(),
                 failed: OnceLock::new(),
@@ -272,7 +274,6 @@ impl Engine {
         if is_empty {
             self.emptied.notify_waiters();
         }
-        self.moved.notify_waiters();
     }
 
     pub(super) fn load(&self, instance: InstanceNumber) -> Result<Option<Loaded>, String> {

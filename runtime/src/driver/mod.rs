@@ -6,7 +6,7 @@
 
 mod alarm;
 pub(crate) mod code;
-mod committer;
+pub(crate) mod committer;
 pub(crate) mod engine;
 mod instance;
 mod live;

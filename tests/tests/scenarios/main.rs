@@ -1,6 +1,7 @@
 //! The promises of the engine, each as a test whose name is the claim. Runtimes open over one world, where time moves only
 //! when a test says so; dropping a runtime and opening the next is a restart.
 
+mod batches;
 mod cancelling;
 mod changing;
 mod clock;

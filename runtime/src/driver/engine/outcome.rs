@@ -28,6 +28,36 @@ impl Outcome {
     }
 }
 
+/// Somebody who waits for the end of an instance. Whoever stops waiting leaves nothing behind: nobody tells again the end of
+/// an instance that has ended, and one that sleeps may do so for years.
+struct Waiter<'a> {
+    engine: &'a Engine,
+    instance: InstanceNumber,
+    receiver: Option<oneshot::Receiver<Outcome>>,
+}
+
+impl Waiter<'_> {
+    async fn told(mut self) -> Option<Outcome> {
+        match &mut self.receiver {
+            Some(receiver) => receiver.await.ok(),
+            None => None,
+        }
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        drop(self.receiver.take());
+        let mut waiters = lock(&self.engine.waiters);
+        if let Some(waiting) = waiters.get_mut(&self.instance) {
+            waiting.retain(|waiter| !waiter.is_closed());
+            if waiting.is_empty() {
+                waiters.remove(&self.instance);
+            }
+        }
+    }
+}
+
 impl Engine {
     /// Tells everybody who waits for the end of an instance; what is told is durable.
     pub(in crate::driver) fn announce(&self, instance: InstanceNumber, outcome: &Outcome) {
@@ -54,13 +84,7 @@ impl Engine {
 
     /// How an instance ends, now or later. `None` when the engine stopped first.
     pub(crate) async fn outcome(&self, instance: InstanceNumber) -> Result<Option<Outcome>, ReadError> {
-        let (sender, receiver) = oneshot::channel();
-        {
-            let mut waiters = lock(&self.waiters);
-            let waiting = waiters.entry(instance).or_default();
-            waiting.retain(|waiter| !waiter.is_closed());
-            waiting.push(sender);
-        }
+        let waiter = self.wait_for_end(instance);
         // Registered first, so that an end between this look and the wait is not missed.
         let known = self.known_outcome(instance);
         if self.is_stopped() {
@@ -68,23 +92,18 @@ impl Engine {
             return Ok(known.ok().flatten());
         }
         match known? {
-            None => Ok(receiver.await.ok()),
-            Some(outcome) => {
-                drop(receiver);
-                self.forget_closed_waiters(instance);
-                Ok(Some(outcome))
-            }
+            None => Ok(waiter.told().await),
+            Some(outcome) => Ok(Some(outcome)),
         }
     }
 
-    /// Nobody tells the end of an instance again that has ended: what was registered for it would stay for ever.
-    fn forget_closed_waiters(&self, instance: InstanceNumber) {
-        let mut waiters = lock(&self.waiters);
-        if let Some(waiting) = waiters.get_mut(&instance) {
-            waiting.retain(|waiter| !waiter.is_closed());
-            if waiting.is_empty() {
-                waiters.remove(&instance);
-            }
+    fn wait_for_end(&self, instance: InstanceNumber) -> Waiter<'_> {
+        let (sender, receiver) = oneshot::channel();
+        lock(&self.waiters).entry(instance).or_default().push(sender);
+        Waiter {
+            engine: self,
+            instance,
+            receiver: Some(receiver),
         }
     }
 

@@ -17,7 +17,8 @@ use ::sled::Tree;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
 
-/// How many tails one commit folds because their pages are old.
+/// How many tails one commit folds because their pages are old, or twice as many as it writes to, so that they cannot pile
+/// up.
 const OLD_FOLDS_MAX: usize = 256;
 
 #[derive(Default)]
@@ -117,7 +118,7 @@ impl Tails {
             .map(|(_, entry)| entry.len())
             .sum::<usize>()
             .div_ceil(PAGE_BYTES);
-        self.add_oldest(&mut folding, pages);
+        self.add_oldest(&mut folding, pages, touched.len());
         for instance in &folding {
             if let Some(tail) = self.by_number.get(instance) {
                 fold::fold(draft, tail)?;
@@ -139,7 +140,7 @@ impl Tails {
     }
 
     /// Adds the tails with the oldest entries if there are too many pages.
-    fn add_oldest(&self, folding: &mut BTreeSet<InstanceNumber>, more: usize) {
+    fn add_oldest(&self, folding: &mut BTreeSet<InstanceNumber>, more: usize, touched: usize) {
         if self.pages.count() + more <= self.pages_max {
             return;
         }
@@ -147,7 +148,7 @@ impl Tails {
             let tail = self.by_number.get(&instance)?;
             tail.groups.contains(&group).then_some(instance)
         });
-        folding.extend(old.take(OLD_FOLDS_MAX));
+        folding.extend(old.take(OLD_FOLDS_MAX.max(2 * touched)));
     }
 
     /// The commit is durable: what was folded is read from its rows.

@@ -1,8 +1,10 @@
 //! The bytes of every row, as literals: a change that breaks one of these cannot read what is stored.
 
 use super::*;
+use crate::store::sled::entry::{Entry, What};
 use crate::store::sled::keys;
 use crate::store::sled::rows::{self, Chunks, Placed, RowFault};
+use crate::store::sled::values::Filed;
 use proptest::prelude::*;
 use std::fs;
 
@@ -15,6 +17,24 @@ fn line(row: (::sled::IVec, ::sled::IVec)) -> String {
     let (key, value) = row;
     let shown = &value[..value.len().min(96)];
     format!("{} = {} {}", hex(&key), hex(shown), value.len())
+}
+
+/// A journal of more than a row, with a batch in a file, and a file of which something is given up.
+fn put_long_journal(store: &SledStore, epoch: Epoch) {
+    let number = created(store, epoch, "c");
+    let filed = signal("c", "filed", vec![3; 32 << 10]);
+    let consume = Write::Turn {
+        instance: number,
+        expected_batches: 1,
+        batch: Some(vec![4; 40 << 10]),
+        change: None,
+        consumed_signals: vec![0],
+        at: at(6),
+    };
+    let mut group = vec![filed, consume];
+    group.extend((2..5).map(|batches| turn(number, batches, &[batches as u8; 1_400])));
+    group.push(folding(number, 5));
+    store.commit(epoch, &group).unwrap();
 }
 
 fn frozen_rows() -> Vec<String> {
@@ -64,21 +84,7 @@ fn frozen_rows() -> Vec<String> {
         value: b"value".to_vec(),
     };
     store.commit(epoch, &[consume, note]).unwrap();
-    // A journal of more than a row, with a batch in a file, and a file of which something is given up.
-    let number = created(&store, epoch, "c");
-    let filed = signal("c", "filed", vec![3; 32 << 10]);
-    let consume = Write::Turn {
-        instance: number,
-        expected_batches: 1,
-        batch: Some(vec![4; 40 << 10]),
-        change: None,
-        consumed_signals: vec![0],
-        at: at(6),
-    };
-    let mut group = vec![filed, consume];
-    group.extend((2..5).map(|batches| turn(number, batches, &[batches as u8; 1_400])));
-    group.push(folding(number, 5));
-    store.commit(epoch, &group).unwrap();
+    put_long_journal(&store, epoch);
     let side = fs::read(folder.path().join("acknowledged")).unwrap();
     let format = fs::read(folder.path().join("format")).unwrap();
     let opened = store.opened();
@@ -124,6 +130,60 @@ acknowledged = 0000000000000005fe05794ebcde4448
 format = 73746561646661737420320a
 ";
 
+/// An entry of each kind, as pages have them.
+#[test]
+fn every_entry_is_frozen() {
+    let entries = [
+        What::Start {
+            id: "a",
+            workflow: "w",
+            version: 1,
+            input_digest: [7; 32],
+            batch: Placed::Inline(b"b"),
+        },
+        What::Turn {
+            batch: Some(Placed::Chunked(Chunks {
+                group: 1,
+                value: 2,
+                length: 3,
+            })),
+            change: None,
+            consumed_signals: vec![4].into(),
+        },
+        What::Signal {
+            name: "s",
+            payload: Placed::Filed(Filed {
+                segment: 1,
+                offset: 2,
+                length: 3,
+                crc: 4,
+            }),
+            dedup_key: Some("k"),
+        },
+        What::Cancel { reason: "why" },
+    ];
+    let encoded = entries.map(|what| {
+        let entry = Entry {
+            instance: 5,
+            place: 6,
+            at: Timestamp::from_micros(7),
+            what,
+        };
+        let bytes = rows::encode(&entry);
+        assert_eq!(rows::decode::<Entry<'_>>(b"p", &bytes), Ok(entry));
+        hex(&bytes)
+    });
+    assert_eq!(
+        encoded,
+        [
+            "0506070001610177010707070707070707070707070707070707070707070707070707070707070707000162",
+            "050607010101010203000104",
+            "050607020173020102030401016b",
+            "0506070303776879",
+        ]
+    );
+}
+
 #[test]
 fn keys_sort_like_their_numbers() {
     let numbers = [0, 1, 255, 256, u64::from(u32::MAX), u64::MAX];
@@ -163,10 +223,16 @@ proptest! {
 
     #[test]
     fn placed_values_come_back(group in any::<u64>(), value in any::<u64>(), length in any::<u64>(), inline in proptest::collection::vec(any::<u8>(), 0..200)) {
-        for placed in [Placed::Chunked(Chunks { group, value, length }), Placed::Inline(&inline)] {
+        let filed = Filed { segment: group, offset: value, length, crc: length as u32 };
+        for placed in [Placed::Chunked(Chunks { group, value, length }), Placed::Filed(filed), Placed::Inline(&inline)] {
             let mut body = Vec::new();
             placed.encode_to(&mut body);
-            prop_assert_eq!(Placed::decode(b"h", &body), Ok(placed));
+            prop_assert_eq!(Placed::decode(b"h", &body), Ok(placed.clone()));
+            let mut packed = Vec::new();
+            rows::append(&mut packed, &placed);
+            rows::append(&mut packed, &placed);
+            let unpacked: Vec<_> = rows::unpack(b"h", &packed).collect();
+            prop_assert_eq!(unpacked, [Ok(placed.clone()), Ok(placed)]);
         }
     }
 }

@@ -2,15 +2,17 @@
 
 use super::*;
 use crate::store::sled::rows::{self, Head};
-use crate::store::sled::{entry::Entry, keys};
+use crate::store::sled::{entry::Entry, keys, seam::Seam};
 use crate::store::{ReadError, StoreOpenError, StoredInstance};
 use std::fs;
 use std::path::Path;
 
 fn claimed(folder: &Path, pages_max: usize) -> (SledStore, Epoch) {
-    let mut options = SledStore::options();
-    options = options.pages_max(pages_max);
-    let store = options.open(folder).unwrap();
+    let seam = Seam {
+        pages_max: Some(pages_max),
+        ..Seam::default()
+    };
+    let store = SledStore::options().seam(seam).open(folder).unwrap();
     let epoch = store.claim().unwrap();
     (store, epoch)
 }
@@ -195,22 +197,8 @@ fn a_page_that_rotted_or_is_gone_is_reported_at_opening_and_the_folder_stays_as_
     }
 }
 
-#[test]
-fn entries_that_do_not_go_with_the_rows_stop_their_instance_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let (store, epoch) = claimed(folder.path(), 4_096);
-    let [gap, rotten, sound] = ["g", "r", "s"].map(|id| created(&store, epoch, id));
-    store
-        .commit(epoch, &[folding(rotten, 1), turn(sound, 1, b"two")])
-        .unwrap();
-    let group = [
-        turn(gap, 1, b"two"),
-        becoming(rotten, 1, Status::Running),
-        turn(sound, 2, b"three"),
-    ];
-    store.commit(epoch, &group).unwrap();
-    // The second entry of `gap` gets another place than it had; one of `rotten`'s rows changes a bit.
-    let tree = tree(&store);
+/// Gives the second entry of an instance another place than it had.
+fn misplace(tree: &::sled::Tree, gap: InstanceNumber) {
     for row in tree.scan_prefix("p") {
         let (key, value) = row.unwrap();
         let body = rows::unseal(&key, &value).unwrap();
@@ -226,6 +214,24 @@ fn entries_that_do_not_go_with_the_rows_stop_their_instance_alone() {
         }
         tree.insert(&key, rows::seal(&key, &body)).unwrap();
     }
+}
+
+#[test]
+fn entries_that_do_not_go_with_the_rows_stop_their_instance_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, epoch) = claimed(folder.path(), 4_096);
+    let [gap, rotten, sound] = ["g", "r", "s"].map(|id| created(&store, epoch, id));
+    store
+        .commit(epoch, &[folding(rotten, 1), turn(sound, 1, b"two")])
+        .unwrap();
+    let group = [
+        turn(gap, 1, b"two"),
+        becoming(rotten, 1, Status::Running),
+        turn(sound, 2, b"three"),
+    ];
+    store.commit(epoch, &group).unwrap();
+    let tree = tree(&store);
+    misplace(&tree, gap);
     let key = keys::record(rotten);
     let mut value = tree.get(&key).unwrap().unwrap().to_vec();
     value[12] ^= 1;

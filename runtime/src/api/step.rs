@@ -41,7 +41,7 @@ pub struct Step<'a, T, E> {
 /// reported there and not once more at the `.await`.
 struct Values<T, E> {
     store: fn(&T) -> Result<Payload, EncodeError>,
-    restore: fn(&[u8]) -> Result<T, DecodeError>,
+    restore: fn(Payload) -> Result<T, DecodeError>,
     fail: fn(E) -> BoxError,
 }
 
@@ -68,7 +68,7 @@ where
         retry_if: None,
         values: Values {
             store: T::stored,
-            restore: T::restored,
+            restore: T::restored_from,
             fail: E::into_error,
         },
     }
@@ -287,7 +287,7 @@ impl<T, E> DurableFuture for StepFuture<'_, T, E> {
 fn take_answer<T, E>(open: OpenNo, step: &Step<'_, T, E>) -> Poll<Result<T, StepError>> {
     let path = &step.path;
     turn::inside(|turn| match turn.machine.take(open) {
-        Some(Delivery::Step(Ok(result))) => match (step.values.restore)(&result.0) {
+        Some(Delivery::Step(Ok(result))) => match (step.values.restore)(result) {
             Ok(value) => Poll::Ready(Ok(value)),
             Err(error) => {
                 turn.machine.set_fault(Fault::bad_data(format!(

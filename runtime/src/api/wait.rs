@@ -125,7 +125,7 @@ pub struct SignalWait<T> {
     lease: WaitLease,
     // Brought along from where the type was checked, so that it is not reported once more at the `.await`.
     check: fn(&[u8]) -> Result<(), String>,
-    restore: fn(&[u8]) -> Result<T, DecodeError>,
+    restore: fn(Payload) -> Result<T, DecodeError>,
 }
 
 /// Called by `signal!`.
@@ -142,7 +142,7 @@ pub fn signal<T: Storable>(name: &'static str) -> SignalWait<T> {
             deadline: None,
             lease: WaitLease(None),
             check: check::<T>,
-            restore: T::restored,
+            restore: T::restored_from,
         }
     })
 }
@@ -182,7 +182,7 @@ impl<T> SignalWait<T> {
         });
         match polled {
             Poll::Pending => Poll::Pending,
-            Poll::Ready(Delivery::Signal(Payload(bytes))) => match restore(&bytes) {
+            Poll::Ready(Delivery::Signal(payload)) => match restore(payload) {
                 Ok(value) => Poll::Ready(Some(value)),
                 Err(error) => {
                     let message = format!("the signal received by `{path}` cannot be read: {error}");

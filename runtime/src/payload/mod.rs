@@ -1,8 +1,8 @@
 //! Layer 0: values as bytes. Decides the encoding (postcard) and the limit. Absent on purpose: what the values mean.
 //!
 //! A value is measured before it is written: into memory of the right size postcard writes bytes eight times as fast as into
-//! a vector that grows, and what is over the limit takes no memory at all. On the way back a `Vec<u8>` is copied as a whole:
-//! serde would take it byte by byte.
+//! a vector that grows, and what is over the limit takes no memory at all. A `Vec<u8>` is copied as a whole, which serde does
+//! byte by byte, and on the way back keeps the memory it is in: to find 16 MiB of it costs more than to copy them.
 
 mod variant;
 
@@ -10,7 +10,7 @@ pub(crate) use variant::variant_name;
 
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::fmt;
 
 /// The largest input, step result, signal or output, encoded: 16 MiB.
@@ -40,28 +40,52 @@ pub trait Storable: Send + 'static {
     fn restored(bytes: &[u8]) -> Result<Self, DecodeError>
     where
         Self: Sized;
+
+    /// [`Storable::restored`] in the payload's own memory, if the value is nothing but bytes.
+    #[doc(hidden)]
+    fn restored_from(payload: Payload) -> Result<Self, DecodeError>
+    where
+        Self: Sized;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned + Send + 'static> Storable for T {
     fn stored(&self) -> Result<Payload, EncodeError> {
-        encode(self)
+        match (self as &dyn Any).downcast_ref::<Vec<u8>>() {
+            Some(bytes) => encode_whole(bytes),
+            None => encode(self),
+        }
     }
 
     fn restored(bytes: &[u8]) -> Result<Self, DecodeError> {
-        // postcard writes a payload, which is bytes in one piece, exactly like a sequence of numbers of one byte.
-        let mut value: Option<Self> = None;
-        let Some(whole) = (&mut value as &mut dyn Any).downcast_mut::<Option<Vec<u8>>>() else {
-            return decode(bytes);
-        };
-        let restored = decode::<Payload>(bytes).map(|Payload(bytes)| *whole = Some(bytes));
-        let named = |error| DecodeError {
-            type_name: std::any::type_name::<Self>(),
-            ..error
-        };
-        restored.map_err(named)?;
-        Ok(value.expect("it was put there: `whole` is `value` by its type"))
+        match is_bytes::<Self>() {
+            true => Ok(from_bytes(read::<Self, &[u8]>(bytes)?.to_vec())),
+            false => decode(bytes),
+        }
     }
+
+    fn restored_from(payload: Payload) -> Result<Self, DecodeError> {
+        let Payload(mut bytes) = payload;
+        match is_bytes::<Self>() {
+            true => {
+                let length = read::<Self, &[u8]>(&bytes)?.len();
+                bytes.drain(..bytes.len() - length);
+                Ok(from_bytes(bytes))
+            }
+            false => decode(&bytes),
+        }
+    }
+}
+
+fn is_bytes<T: 'static>() -> bool {
+    TypeId::of::<T>() == TypeId::of::<Vec<u8>>()
+}
+
+fn from_bytes<T: 'static>(bytes: Vec<u8>) -> T {
+    let mut bytes = Some(bytes);
+    let same = (&mut bytes as &mut dyn Any).downcast_mut::<Option<T>>();
+    same.and_then(Option::take)
+        .expect("the caller knows that `T` is a `Vec<u8>`")
 }
 
 /// An encoded value.
@@ -118,8 +142,24 @@ fn encoded<T: Serialize + ?Sized>(value: &T) -> postcard::Result<Result<Vec<u8>,
     }
 }
 
-/// Every byte must belong to the value: a longer record is another type.
+/// Bytes as they are: postcard writes how many there are, and then them.
+fn encode_whole(bytes: &[u8]) -> Result<Payload, EncodeError> {
+    let Payload(mut stored) = encode(&bytes.len())?;
+    let size = stored.len() + bytes.len();
+    if size > PAYLOAD_MAX {
+        return Err(EncodeError::TooLarge { size });
+    }
+    stored.reserve_exact(bytes.len());
+    stored.extend_from_slice(bytes);
+    Ok(Payload(stored))
+}
+
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, DecodeError> {
+    read::<T, T>(bytes)
+}
+
+/// Reads a `T` in the form of an `F`. Every byte must belong to the value: a longer record is another type.
+fn read<'b, T, F: Deserialize<'b>>(bytes: &'b [u8]) -> Result<F, DecodeError> {
     let wrong = |reason: String| DecodeError {
         type_name: std::any::type_name::<T>(),
         size: bytes.len(),
@@ -191,6 +231,10 @@ mod tests {
                 Vec::<u8>::restored(&stored.0).expect("these are bytes") == bytes,
                 "{length} bytes"
             );
+            assert!(
+                Vec::<u8>::restored_from(stored.clone()).expect("these are bytes") == bytes,
+                "{length} bytes"
+            );
             // The other types that have the same bytes.
             assert!(encode(&Payload(bytes.clone())).expect("a payload is storable") == stored);
             assert!(encode(bytes.as_slice()).expect("a slice is storable") == stored);
@@ -204,6 +248,8 @@ mod tests {
             let in_one_piece = Vec::<u8>::restored(wrong).expect_err("these are not bytes");
             let byte_by_byte = decode::<Vec<u8>>(wrong).expect_err("these are not bytes");
             assert_eq!(in_one_piece.to_string(), byte_by_byte.to_string());
+            let in_place = Vec::<u8>::restored_from(Payload(wrong.to_vec())).expect_err("these are not bytes");
+            assert_eq!(in_place.to_string(), byte_by_byte.to_string());
         }
     }
 

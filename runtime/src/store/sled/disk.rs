@@ -62,7 +62,10 @@ impl Disk {
         self.sync()?;
         self.side.write(&group.head).map_err(io)?;
         for segment in group.removed_files {
-            values.remove(segment).map_err(io)?;
+            // The commit is durable. What stays is tried again with the next one.
+            if let Err(error) = values.remove(segment) {
+                tracing::warn!(%error, segment, "a file of values that nothing refers to could not be removed");
+            }
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use super::rows::{self, CHUNK_BYTES, RowFault};
 use super::values::Reader;
 use super::view;
 use ::sled::Tree;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How many chunk rows of discarded values one commit removes on the side.
 const PURGED_PER_COMMIT: u64 = 256;
@@ -107,29 +107,36 @@ impl Garbage {
 
     /// Counts what the draft gives up in files, and finds those that nothing refers to any more.
     fn files(&mut self, draft: &mut Draft<'_>) -> Result<Vec<u64>, RowFault> {
-        for segment in self.gone.drain(..) {
-            self.dead.remove(&segment);
-            draft.remove(keys::dead(segment));
+        let mut files = BTreeSet::new();
+        for segment in std::mem::take(&mut self.gone) {
+            if self.space_of(segment)?.is_some() {
+                // It could not be removed then.
+                files.insert(segment);
+            } else {
+                self.dead.remove(&segment);
+                draft.remove(keys::dead(segment));
+            }
         }
         let given_up = draft.given_up();
         let current = draft.head.values.segment;
-        if given_up.is_empty() && current == self.looked_at {
-            return Ok(Vec::new());
-        }
-        self.looked_at = current;
-        for filed in given_up {
-            let dead = self.dead.entry(filed.segment).or_default();
-            *dead += filed.space();
-            draft.put(keys::dead(filed.segment), &rows::encode(dead));
-        }
-        let mut files = Vec::new();
-        for (segment, dead) in self.dead.range(..current) {
-            let space = self.values.space_of(*segment);
-            let space = space.map_err(|error| RowFault::Io(error.to_string()))?;
-            if space.is_none_or(|space| space <= *dead) {
-                files.push(*segment);
+        if !given_up.is_empty() || current != self.looked_at {
+            self.looked_at = current;
+            for filed in given_up {
+                let dead = self.dead.entry(filed.segment).or_default();
+                *dead += filed.space();
+                draft.put(keys::dead(filed.segment), &rows::encode(dead));
+            }
+            for (segment, dead) in self.dead.range(..current) {
+                if self.space_of(*segment)?.is_none_or(|space| space <= *dead) {
+                    files.insert(*segment);
+                }
             }
         }
-        Ok(files)
+        Ok(files.into_iter().collect())
+    }
+
+    fn space_of(&self, segment: u64) -> Result<Option<u64>, RowFault> {
+        let space = self.values.space_of(segment);
+        space.map_err(|error| RowFault::Io(error.to_string()))
     }
 }

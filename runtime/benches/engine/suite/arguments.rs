@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::cases;
+use crate::suite::cases;
 
 /// Which store is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     cases: Vec<String>,
     in_flight: Option<usize>,
     n: Option<u64>,
-    quick: bool,
+    pub(crate) quick: bool,
     pub(crate) store: StoreKind,
 }
 
@@ -77,6 +77,11 @@ impl Arguments {
         if self.quick { 1 } else { 3 }
     }
 
+    /// As many, but fewer when it is quick.
+    pub(crate) fn usual<T>(&self, usual: T, quick: T) -> T {
+        if self.quick { quick } else { usual }
+    }
+
     /// How much work one round of a case does.
     pub(crate) fn amount(&self, usual: u64, quick: u64) -> u64 {
         self.n.unwrap_or(if self.quick { quick } else { usual })
@@ -90,10 +95,13 @@ impl Arguments {
         }
     }
 
-    /// The settings of a case that grows; only the first ones when it is quick.
-    pub(crate) fn sizes(&self, usual: &[u64], quick: usize) -> Vec<u64> {
-        let take = if self.quick { quick } else { usual.len() };
-        usual.iter().copied().take(take).collect()
+    /// The settings of a case that grows.
+    pub(crate) fn sizes(&self, usual: &[u64], quick: &[u64]) -> Vec<u64> {
+        match self.n {
+            Some(n) => vec![n],
+            None if self.quick => quick.to_vec(),
+            None => usual.to_vec(),
+        }
     }
 }
 

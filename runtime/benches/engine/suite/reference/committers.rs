@@ -1,52 +1,32 @@
-//! What the cases are compared with: the same disk, without an engine.
+//! Bare committers: tokio tasks that each wait for their own flushed record, and one thread that writes what is queued.
 //!
-//! - [`raw`]: one write and one fdatasync after another, to a file that has its full length.
-//! - [`store`]: tokio tasks that each wait for their own record through a committer thread over the same store.
-//! - [`pages`]: the same over sled itself, with the records of a group packed into values of 4 KiB: what a better layout
-//!   could reach on this engine.
+//! - [`store`], [`starts`]: through the `Store` trait, one turn or start a record. The engine without the engine.
+//! - [`pages`], [`full_groups`]: over sled itself, with the same guards (a head row, one batch, one flush and one fdatasync
+//!   of our own, the side file), and the records of a group packed into values of 4 KiB. It judges nothing and can be read
+//!   by nobody: it is what this disk and sled can do with the best layout known.
 
-use crate::Fault;
-use crate::arguments::StoreKind;
-use crate::bed::{Bed, Counted, Measured, folder};
+use crate::suite::Fault;
+use crate::suite::arguments::StoreKind;
+use crate::suite::bed::{Bed, Counted, folder};
+use crate::suite::measured::Measured;
+use crate::suite::meter::Meter;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 use steadfast::store::{Started, Store, Write, Written};
 use steadfast::{Epoch, InstanceNumber, Timestamp};
+use tempfile::TempDir;
 use tokio::sync::oneshot;
 
 /// How large a record of the bare committers is, in bytes: what a step leaves in the journal.
 const RECORD_BYTES: usize = 150;
 /// How many records one group takes.
-const GROUP_MAX: usize = 1_024;
+pub(crate) const GROUP_MAX: usize = 1_024;
 /// sled keeps larger values in files that it never syncs.
 const PAGE_BYTES: usize = 4_000;
-
-/// Writes and syncs `bytes` at a time, `n` times.
-pub(crate) async fn raw(bytes: usize, n: u64) -> Result<Measured, Fault> {
-    tokio::task::spawn_blocking(move || raw_blocking(bytes, n)).await?
-}
-
-fn raw_blocking(bytes: usize, n: u64) -> Result<Measured, Fault> {
-    let folder = folder()?;
-    let file = File::create(folder.path().join("raw"))?;
-    let block = vec![7; bytes];
-    let places = (4_usize << 20).div_ceil(bytes).min(64) as u64;
-    for place in 0..places {
-        file.write_all_at(&block, place * bytes as u64)?;
-    }
-    file.sync_all()?;
-    let mut latencies = Vec::new();
-    let begun = Instant::now();
-    for round in 0..n {
-        let written = Instant::now();
-        file.write_all_at(&block, round % places * bytes as u64)?;
-        file.sync_data()?;
-        latencies.push(written.elapsed());
-    }
-    Ok(Measured::new(n, begun.elapsed(), latencies))
-}
 
 /// One record: whose it is, and the how manyth.
 #[derive(Clone, Copy)]
@@ -60,59 +40,118 @@ type Queued = (Ticket, oneshot::Sender<()>);
 /// Turns of `in_flight` instances, `n` in all.
 pub(crate) async fn store(kind: StoreKind, in_flight: usize, n: u64) -> Result<Measured, Fault> {
     let bed = Bed::new(kind)?;
-    let (epoch, instances) = make_instances(&bed.store, in_flight)?;
-    let store = bed.store.clone();
+    let store = bed.open()?;
+    let (epoch, instances) = make_instances(&store, in_flight)?;
+    let committing = store.clone();
     let commit = move |group: &[Ticket]| -> Result<(), Fault> {
         let writes: Vec<Write> = group.iter().map(|ticket| turn(&instances, *ticket)).collect();
-        let answers = store.commit(epoch, &writes)?;
+        let answers = committing.commit(epoch, &writes)?;
         let all_written = answers.iter().all(|answer| *answer == Written::Turn(true));
         all_written.then_some(()).ok_or_else(|| "a turn was refused".into())
     };
-    bed.measure(drive(in_flight, n, commit)).await
+    let measured = store.measure(drive(in_flight, n, commit)).await;
+    store.close()?;
+    measured
 }
 
 /// Starts of instances.
 pub(crate) async fn starts(kind: StoreKind, in_flight: usize, n: u64) -> Result<Measured, Fault> {
     let bed = Bed::new(kind)?;
-    let epoch = bed.store.claim()?;
-    let store = bed.store.clone();
+    let store = bed.open()?;
+    let epoch = store.claim()?;
+    let committing = store.clone();
     let commit = move |group: &[Ticket]| -> Result<(), Fault> {
         let ids = group
             .iter()
             .map(|ticket| start(format!("{}-{}", ticket.task, ticket.sequence)));
-        store.commit(epoch, &ids.collect::<Vec<_>>())?;
+        committing.commit(epoch, &ids.collect::<Vec<_>>())?;
         Ok(())
     };
-    bed.measure(drive(in_flight, n, commit)).await
+    let measured = store.measure(drive(in_flight, n, commit)).await;
+    store.close()?;
+    measured
 }
 
-/// Packed records over sled itself.
+/// Packed records, each waited for by its task.
 pub(crate) async fn pages(in_flight: usize, n: u64) -> Result<Measured, Fault> {
-    let folder = folder()?;
-    let config = sled::Config::new().path(folder.path()).flush_every_ms(None);
-    let db = config.open()?;
-    let tree = db.open_tree("pages")?;
-    let data = OpenOptions::new().write(true).open(folder.path().join("db"))?;
-    let mut groups = 0_u64;
-    let commit = move |group: &[Ticket]| -> Result<(), Fault> {
-        groups += 1;
+    let mut pages = Pages::open()?;
+    let flushes = Arc::clone(&pages.flushes);
+    let meter = Meter::start();
+    let (n, latencies) = drive(in_flight, n, move |group| pages.commit(group)).await?;
+    let mut measured = meter.stop(n, latencies);
+    measured.flushes = flushes.load(Ordering::Relaxed);
+    measured.writes = n;
+    Ok(measured)
+}
+
+/// Packed records, one group of `size` after another.
+pub(crate) async fn full_groups(size: usize, n: u64) -> Result<Measured, Fault> {
+    tokio::task::spawn_blocking(move || {
+        let mut pages = Pages::open()?;
+        let tickets: Vec<Ticket> = (0..n).map(|sequence| Ticket { task: 0, sequence }).collect();
+        let mut latencies = Vec::new();
+        let meter = Meter::start();
+        for group in tickets.chunks(size) {
+            let begun = Instant::now();
+            pages.commit(group)?;
+            latencies.push(begun.elapsed());
+        }
+        let mut measured = meter.stop(n, latencies);
+        measured.flushes = pages.flushes.load(Ordering::Relaxed);
+        measured.writes = n;
+        Ok(measured)
+    })
+    .await?
+}
+
+/// A guarded sled with records packed into pages.
+struct Pages {
+    db: sled::Db,
+    tree: sled::Tree,
+    data: File,
+    side: File,
+    flushes: Arc<AtomicU64>,
+    _folder: TempDir,
+}
+
+impl Pages {
+    fn open() -> Result<Self, Fault> {
+        let folder = folder()?;
+        let config = sled::Config::new().path(folder.path()).flush_every_ms(None);
+        let db = config.open()?;
+        let tree = db.open_tree("pages")?;
+        Ok(Self {
+            data: OpenOptions::new().write(true).open(folder.path().join("db"))?,
+            side: File::create(folder.path().join("acknowledged"))?,
+            db,
+            tree,
+            flushes: Arc::default(),
+            _folder: folder,
+        })
+    }
+
+    fn commit(&mut self, group: &[Ticket]) -> Result<(), Fault> {
+        let number = self.flushes.fetch_add(1, Ordering::Relaxed) + 1;
         let mut batch = sled::Batch::default();
+        let mut checksum = number as u32;
         for (page, tickets) in (0_u64..).zip(group.chunks(PAGE_BYTES / RECORD_BYTES)) {
             let mut value = Vec::with_capacity(PAGE_BYTES);
             for ticket in tickets {
                 value.extend_from_slice(&record(*ticket));
             }
-            let key = [groups.to_be_bytes(), page.to_be_bytes()].concat();
-            batch.insert(key, value);
+            checksum ^= crc32fast::hash(&value);
+            batch.insert([number.to_be_bytes(), page.to_be_bytes()].concat(), value);
         }
-        tree.apply_batch(batch)?;
-        db.flush()?;
-        data.sync_data()?;
+        let mut head = [0; 16];
+        head[..8].copy_from_slice(&number.to_be_bytes());
+        head[8..12].copy_from_slice(&checksum.to_be_bytes());
+        batch.insert(b"head", &head);
+        self.tree.apply_batch(batch)?;
+        self.db.flush()?;
+        self.data.sync_data()?;
+        self.side.write_all_at(&head, 0)?;
         Ok(())
-    };
-    let begun = Instant::now();
-    let (n, latencies) = drive(in_flight, n, commit).await?;
-    Ok(Measured::new(n, begun.elapsed(), latencies))
+    }
 }
 
 /// Lets `in_flight` tasks wait for their own records, one after another, until there are `n` in all.

@@ -1,8 +1,8 @@
 //! The workflows that are measured. Their bodies do nothing, so that what is measured is the engine.
 
+use crate::suite::watch::Watch;
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use steadfast::prelude::*;
 
 /// How large a step's result is, in bytes.
@@ -47,25 +47,55 @@ pub(crate) async fn instant(instance: u64) -> Result<u64, StepError> {
     Ok(instance)
 }
 
-/// How often the code of [`recalled`] began: once for the run, once for each replay.
-#[derive(Default)]
-pub(crate) struct Beginnings(AtomicU64);
-
-impl Beginnings {
-    pub(crate) fn count(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// Steps, then a signal, before which the instance can be parked.
+/// Steps, then a signal, before which the instance is parked. It marks when it has got there, on replay too.
 #[workflow]
-pub(crate) async fn recalled(steps: u64, beginnings: &Arc<Beginnings>) -> Result<u64, StepError> {
-    beginnings.0.fetch_add(1, Ordering::Relaxed);
+pub(crate) async fn recalled(steps: u64, watch: &Arc<Watch>) -> Result<u64, StepError> {
+    let _here = watch.enter();
     for _ in 0..steps {
         step!("step", result()).await?;
     }
+    watch.mark(steps);
     let () = signal!("go").await;
     Ok(steps)
+}
+
+/// Sleeps until this instant, in microseconds since 1970, or waits for a signal if it is 0.
+#[workflow]
+pub(crate) async fn waits(until: u64, watch: &Arc<Watch>) -> Result<u64, StepError> {
+    let _here = watch.enter();
+    if until == 0 {
+        let () = signal!("go").await;
+    } else {
+        sleep!("until", Timestamp::from_micros(until)).await;
+    }
+    Ok(until)
+}
+
+/// Gets a signal, and marks when the body after it begins.
+#[workflow]
+pub(crate) async fn relay(instance: u64, watch: &Arc<Watch>) -> Result<u64, StepError> {
+    let _here = watch.enter();
+    let () = signal!("go").await;
+    step!("moved", async {
+        watch.mark(instance);
+        Ok::<_, Infallible>(())
+    })
+    .await?;
+    Ok(instance)
+}
+
+/// Has got somewhere, and marks when the body begins that the end of its process interrupts.
+#[workflow]
+pub(crate) async fn interrupted(instance: u64, watch: &Arc<Watch>) -> Result<u64, StepError> {
+    step!("one", result()).await?;
+    step!("two", result()).await?;
+    step!("three", async {
+        watch.mark(instance);
+        watch.hold().await;
+        Ok::<_, Infallible>(())
+    })
+    .await?;
+    Ok(instance)
 }
 
 /// One step with a result of this many bytes, as a `Vec<u8>`, which is what people write.

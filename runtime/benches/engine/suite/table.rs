@@ -1,0 +1,79 @@
+//! The table for people, at the end of a run: what was measured, and whether what was to be reached is reached.
+
+use crate::suite::meter::is_counting;
+use crate::suite::report::{Goal, Limit, Report};
+
+pub(crate) fn table(reports: &[Report], is_quick: bool) {
+    let mut lines = vec![format!(
+        "\n{:<14} {:>18} {:>11} {:>11} {:>11} {:>8} {:>7}  ratios (lowest to highest of the first); figures; goals",
+        "case", "setting", "rate/s", "p50 us", "p99 us", "flushes", "allocs"
+    )];
+    for report in reports {
+        lines.push(row(report));
+        lines.extend(notes(report));
+    }
+    if is_quick {
+        lines.push("a quick run checks that everything works; its numbers mean nothing".to_owned());
+    }
+    eprintln!("{}", lines.join("\n"));
+}
+
+fn row(report: &Report) -> String {
+    let round = report.median();
+    let own = &round.own;
+    let (name, value) = report.setting;
+    let (low, high) = report.spread();
+    let allocations = match is_counting() {
+        true => format!("{:.1}", own.allocations as f64 / own.n as f64),
+        false => "-".to_owned(),
+    };
+    let case = format!("{} {}", report.case, report.aspect);
+    format!(
+        "{:<14} {:>18} {:>11.0} {:>11.0} {:>11.0} {:>8} {:>7}  {} ({low:.3} to {high:.3})",
+        case.trim_end(),
+        format!("{value} {name}"),
+        own.rate(),
+        own.p50(),
+        own.p99(),
+        own.flushes,
+        allocations,
+        named(&round.ratios),
+    )
+}
+
+fn notes(report: &Report) -> Vec<String> {
+    let round = report.median();
+    let mut notes = Vec::new();
+    let is_judged = |name: &str| report.goals.iter().any(|goal| goal.of == name);
+    let figures = round.figures.iter().copied();
+    let figures: Vec<_> = figures
+        .filter(|(name, value)| value.is_finite() && !is_judged(name))
+        .collect();
+    if !figures.is_empty() {
+        notes.push(named(&figures));
+    }
+    let goals = report.goals.iter();
+    notes.extend(goals.map(|goal| words(*goal, round.named(goal.of))));
+    notes.iter().map(|note| format!("{:>34}{note}", "")).collect()
+}
+
+fn words(goal: Goal, value: f64) -> String {
+    let (words, limit) = match goal.limit {
+        Limit::AtLeast(limit) => ("at least", limit),
+        Limit::AtMost(limit) => ("at most", limit),
+    };
+    let reached = match goal.is_reached(value) {
+        Some(true) => "reached",
+        Some(false) => "not reached",
+        None => "unknown here; `--bench allocations` counts it",
+    };
+    format!("{}: {value:.3}, to be {words} {limit}: {reached}", goal.of)
+}
+
+fn named(values: &[(&'static str, f64)]) -> String {
+    let values: Vec<String> = values
+        .iter()
+        .map(|(name, value)| format!("{name} {value:.3}"))
+        .collect();
+    values.join(", ")
+}

@@ -35,7 +35,7 @@ pub(crate) fn draw(panels: &[Panel]) -> Result<String, Fault> {
 
 fn draw_panel(area: &Area<'_>, panel: &Panel) -> Result<(), Fault> {
     let points = || panel.curves.iter().flat_map(|curve| curve.points.iter().copied());
-    let (Some(across), Some(up)) = (span(points().map(|point| point.0)), span(points().map(|point| point.1))) else {
+    let (Some(wide), Some(high)) = (ends(points().map(|point| point.0)), ends(points().map(|point| point.1))) else {
         let style = (FONT, 15).into_font().color(&BLACK);
         area.draw_text(&format!("{}: no line tells", panel.title), &style, (60, 40))?;
         return Ok(());
@@ -45,7 +45,7 @@ fn draw_panel(area: &Area<'_>, panel: &Panel) -> Result<(), Fault> {
         .caption(panel.title, (FONT, 18))
         .x_label_area_size(42)
         .y_label_area_size(72)
-        .build_cartesian_2d(across.log_scale(), up.log_scale())?;
+        .build_cartesian_2d(across(wide).log_scale(), up(high).log_scale())?;
     chart
         .configure_mesh()
         .x_desc(panel.across)
@@ -54,7 +54,8 @@ fn draw_panel(area: &Area<'_>, panel: &Panel) -> Result<(), Fault> {
         .y_label_formatter(&short)
         .label_style((FONT, 13))
         .axis_desc_style((FONT, 14))
-        .light_line_style(RGBColor(240, 240, 240))
+        .max_light_lines(1)
+        .light_line_style(RGBColor(238, 238, 238))
         .bold_line_style(RGBColor(215, 215, 215))
         .draw()?;
     for (curve, colour) in panel.curves.iter().zip(COLOURS) {
@@ -83,12 +84,32 @@ fn draw_curve(chart: &mut Chart<'_, '_>, curve: &Curve, colour: RGBColor) -> Res
     Ok(())
 }
 
-/// From the smallest to the largest, with room on both sides, and more above for the names of the curves.
-fn span(values: impl Iterator<Item = f64>) -> Option<Range<f64>> {
-    let (low, high) = values.fold((f64::INFINITY, 0.0_f64), |(low, high), value| {
+/// The smallest and the largest.
+fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    let ends = values.fold((f64::INFINITY, 0.0_f64), |(low, high), value| {
         (low.min(value), high.max(value))
     });
-    (low <= high).then(|| low / 1.6..high * 1.6)
+    (ends.0 <= ends.1).then_some(ends)
+}
+
+/// Whole powers of ten, so that every axis has numbers at it.
+fn powers((low, high): (f64, f64)) -> (f64, f64) {
+    let (low, high) = (low.log10().floor(), high.log10().ceil());
+    (low, high.max(low + 1.0))
+}
+
+fn across(ends: (f64, f64)) -> Range<f64> {
+    let (low, high) = match ends.1 / ends.0 {
+        30.0.. => (ends.0.log10(), ends.1.log10()),
+        _ => powers(ends),
+    };
+    10_f64.powf(low - 0.1)..10_f64.powf(high + 0.1)
+}
+
+/// With room above for the names of the curves.
+fn up(ends: (f64, f64)) -> Range<f64> {
+    let (low, high) = powers(ends);
+    10_f64.powf(low)..10_f64.powf(high + 0.35 * (high - low))
 }
 
 /// `20k` rather than `20000`.

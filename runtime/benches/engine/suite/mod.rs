@@ -50,10 +50,7 @@ fn run(arguments: &Arguments) -> Result<Vec<Report>, Fault> {
     let mut reports = Vec::new();
     for (name, case) in cases::ALL {
         if arguments.wants(name) {
-            for report in tokio.block_on(case(arguments))? {
-                println!("{}", report.json());
-                reports.push(report);
-            }
+            reports.extend(tokio.block_on(case(arguments))?.into_inner());
         }
     }
     Ok(reports)

@@ -3,6 +3,21 @@
 use crate::suite::measured::Measured;
 use crate::suite::meter::is_counting;
 
+/// What was found so far. A line is printed as soon as it is known: some take minutes.
+#[derive(Default)]
+pub(crate) struct Reports(Vec<Report>);
+
+impl Reports {
+    pub(crate) fn push(&mut self, report: Report) {
+        println!("{}", report.json());
+        self.0.push(report);
+    }
+
+    pub(crate) fn into_inner(self) -> Vec<Report> {
+        self.0
+    }
+}
+
 /// One setting of one case.
 pub(crate) struct Report {
     pub(crate) case: &'static str,
@@ -102,6 +117,7 @@ impl Report {
         let parts = [
             format!("\"case\":\"{}\",\"aspect\":\"{}\"", self.case, self.aspect),
             format!("\"{name}\":{value},\"store\":\"{}\"", self.store),
+            format!("\"counts_allocations\":{}", is_counting()),
             format!("\"unit\":\"{}\",\"wait\":\"{}\"", self.unit, self.wait),
             fields(&round.own),
             object("references", references),

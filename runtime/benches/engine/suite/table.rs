@@ -46,11 +46,9 @@ fn notes(report: &Report) -> Vec<String> {
     let mut notes = Vec::new();
     let is_judged = |name: &str| report.goals.iter().any(|goal| goal.of == name);
     let figures = round.figures.iter().copied();
-    let figures: Vec<_> = figures
-        .filter(|(name, value)| value.is_finite() && !is_judged(name))
-        .collect();
+    let figures = named(&figures.filter(|(name, _)| !is_judged(name)).collect::<Vec<_>>());
     if !figures.is_empty() {
-        notes.push(named(&figures));
+        notes.push(figures);
     }
     let goals = report.goals.iter();
     notes.extend(goals.map(|goal| words(*goal, round.named(goal.of))));
@@ -70,9 +68,11 @@ fn words(goal: Goal, value: f64) -> String {
     format!("{}: {value:.3}, to be {words} {limit}: {reached}", goal.of)
 }
 
+/// Those that are known.
 fn named(values: &[(&'static str, f64)]) -> String {
     let values: Vec<String> = values
         .iter()
+        .filter(|(_, value)| value.is_finite())
         .map(|(name, value)| format!("{name} {value:.3}"))
         .collect();
     values.join(", ")

@@ -7,15 +7,15 @@ use crate::suite::bed::Bed;
 use crate::suite::measured::Measured;
 use crate::suite::meter::Meter;
 use crate::suite::reference;
-use crate::suite::report::{Goal, Report, Round};
+use crate::suite::report::{Goal, Report, Reports, Round};
 use crate::suite::workflows::wide;
 use std::time::{Duration, Instant};
 
 /// How many records a commit of the reference takes.
 const GROUP: usize = 256;
 
-pub(super) async fn fan_out(arguments: &Arguments) -> Result<Vec<Report>, Fault> {
-    let mut reports = Vec::new();
+pub(super) async fn fan_out(arguments: &Arguments) -> Result<Reports, Fault> {
+    let mut reports = Reports::default();
     for steps in arguments.sizes(&[1_000, 10_000], &[1_000]) {
         let mut rounds = Vec::new();
         for _ in 0..arguments.rounds() {

@@ -6,7 +6,7 @@ use crate::suite::arguments::Arguments;
 use crate::suite::bed::Bed;
 use crate::suite::measured::Measured;
 use crate::suite::reference;
-use crate::suite::report::{Goal, Report, Round};
+use crate::suite::report::{Goal, Report, Reports, Round};
 use crate::suite::workflows::sequence;
 use std::time::{Duration, Instant};
 
@@ -15,8 +15,8 @@ const COMMITS_MAX: u64 = 5_000;
 /// An instance of more steps is measured once: a round takes minutes.
 const ROUNDS_UP_TO: u64 = 10_000;
 
-pub(super) async fn long(arguments: &Arguments) -> Result<Vec<Report>, Fault> {
-    let mut reports = Vec::new();
+pub(super) async fn long(arguments: &Arguments) -> Result<Reports, Fault> {
+    let mut reports = Reports::default();
     for steps in arguments.sizes(&[100, 1_000, 10_000, 100_000], &[100, 1_000]) {
         let mut rounds = Vec::new();
         let most = if steps > ROUNDS_UP_TO { 1 } else { usize::MAX };

@@ -15,7 +15,7 @@ use crate::suite::arguments::Arguments;
 use crate::suite::bed::Counted;
 use crate::suite::measured::Measured;
 use crate::suite::reference;
-use crate::suite::report::Report;
+use crate::suite::report::Reports;
 use crate::suite::watch::Watch;
 use crate::suite::workflows::{five, instant, interrupted, payload as large, recalled, relay, sequence, waits, wide};
 use std::pin::Pin;
@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use steadfast::{Runtime, Workflow};
 
-type Case = fn(&Arguments) -> Pin<Box<dyn Future<Output = Result<Vec<Report>, Fault>> + '_>>;
+type Case = fn(&Arguments) -> Pin<Box<dyn Future<Output = Result<Reports, Fault>> + '_>>;
 
 pub(crate) const ALL: &[(&str, Case)] = &[
     ("short", |arguments| Box::pin(short::short(arguments))),

@@ -9,7 +9,7 @@ use crate::suite::bed::Bed;
 use crate::suite::measured::Measured;
 use crate::suite::meter::{cpu_time, heap_bytes, once, resident_bytes};
 use crate::suite::parking::{Template, fill, introduce};
-use crate::suite::report::{Goal, Report, Round};
+use crate::suite::report::{Goal, Report, Reports, Round};
 use crate::suite::watch::Watch;
 use crate::suite::workflows::waits;
 use std::sync::Arc;
@@ -24,8 +24,8 @@ const IN_FLIGHT: usize = 1_000;
 /// Threads that were needed a moment ago end, and pages are written back.
 const SETTLE: Duration = Duration::from_millis(300);
 
-pub(super) async fn parked(arguments: &Arguments) -> Result<Vec<Report>, Fault> {
-    let mut reports = Vec::new();
+pub(super) async fn parked(arguments: &Arguments) -> Result<Reports, Fault> {
+    let mut reports = Reports::default();
     for n in arguments.sizes(&[10_000, 100_000, 1_000_000], &[300]) {
         let report = |aspect, unit, wait, goals, rounds| Report {
             case: "parked",
@@ -103,8 +103,8 @@ async fn memory(arguments: &Arguments, bed: &Bed, n: u64) -> Result<Round, Fault
     let each = |bytes: f64| bytes / n as f64;
     Ok(Round {
         ratios: vec![
-            ("heap/store's heap", heap / bare_heap),
             ("resident/store's resident", resident / bare_resident),
+            ("heap/store's heap", heap / bare_heap),
         ],
         figures: vec![
             ("heap bytes each", each(heap - bare_heap)),

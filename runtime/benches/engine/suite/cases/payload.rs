@@ -7,15 +7,15 @@ use crate::suite::bed::Bed;
 use crate::suite::measured::Measured;
 use crate::suite::meter::{HeapPeak, heap_bytes, resident_bytes};
 use crate::suite::reference;
-use crate::suite::report::{Goal, Report, Round};
+use crate::suite::report::{Goal, Report, Reports, Round};
 use crate::suite::workflows::payload as large;
 use std::time::{Duration, Instant};
 
 /// The limit, less the length that is stored with it.
 const LARGEST: u64 = (16 << 20) - 4;
 
-pub(super) async fn payload(arguments: &Arguments) -> Result<Vec<Report>, Fault> {
-    let mut reports = Vec::new();
+pub(super) async fn payload(arguments: &Arguments) -> Result<Reports, Fault> {
+    let mut reports = Reports::default();
     let sizes = arguments.usual(&[1 << 10, 64 << 10, 1 << 20, LARGEST][..], &[1 << 10, 64 << 10]);
     for &bytes in sizes {
         let n = arguments.amount(((64 << 20) / bytes).clamp(5, 200), 5);

@@ -9,7 +9,7 @@ use crate::suite::arguments::{Arguments, StoreKind};
 use crate::suite::bed::{Bed, Counted};
 use crate::suite::meter::once;
 use crate::suite::parking::{Template, fill, introduce};
-use crate::suite::report::{Goal, Report, Round};
+use crate::suite::report::{Goal, Report, Reports, Round};
 use crate::suite::watch::{Marks, Watch};
 use crate::suite::workflows::{interrupted, waits};
 use std::io::{BufRead, BufReader, Read};
@@ -22,12 +22,12 @@ const CHILD: &str = "--run-until-killed";
 /// What the child says when every body runs.
 const READY: &str = "ready";
 
-pub(super) async fn recovery(arguments: &Arguments) -> Result<Vec<Report>, Fault> {
+pub(super) async fn recovery(arguments: &Arguments) -> Result<Reports, Fault> {
     if arguments.store == StoreKind::Memory {
         eprintln!("recovery: left out, for a store in memory dies with its process");
-        return Ok(Vec::new());
+        return Ok(Reports::default());
     }
-    let mut reports = Vec::new();
+    let mut reports = Reports::default();
     let usual = arguments.usual(1_000, 20);
     for parked in arguments.sizes(&[100_000], &[200]) {
         for running in arguments.in_flight(&[usual]) {

@@ -8,7 +8,7 @@ use crate::suite::measured::Measured;
 use crate::suite::meter::once;
 use crate::suite::parking::{Template, fill, introduce};
 use crate::suite::reference;
-use crate::suite::report::{Goal, Report, Round};
+use crate::suite::report::{Goal, Report, Reports, Round};
 use crate::suite::watch::Watch;
 use crate::suite::workflows::recalled;
 use std::time::{Duration, Instant};
@@ -17,8 +17,8 @@ use steadfast::store::Store;
 /// What the journal holds beside its steps: the start.
 const OTHER_EVENTS: u64 = 1;
 
-pub(super) async fn replay(arguments: &Arguments) -> Result<Vec<Report>, Fault> {
-    let mut reports = Vec::new();
+pub(super) async fn replay(arguments: &Arguments) -> Result<Reports, Fault> {
+    let mut reports = Reports::default();
     for events in arguments.sizes(&[1_000, 100_000], &[1_000]) {
         let times = if events > 10_000 { 3 } else { arguments.usual(30, 3) };
         reports.push(Report {

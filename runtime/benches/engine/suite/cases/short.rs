@@ -6,7 +6,7 @@ use crate::suite::arguments::Arguments;
 use crate::suite::bed::Bed;
 use crate::suite::measured::Measured;
 use crate::suite::reference;
-use crate::suite::report::{Goal, Report, Round};
+use crate::suite::report::{Goal, Report, Reports, Round};
 use crate::suite::workflows::{FIVE, five};
 use std::time::Duration;
 
@@ -36,8 +36,8 @@ pub(super) async fn fives(arguments: &Arguments, in_flight: usize, n: u64) -> Re
 }
 
 /// The rate of steps with many instances at once.
-pub(super) async fn short(arguments: &Arguments) -> Result<Vec<Report>, Fault> {
-    let mut reports = Vec::new();
+pub(super) async fn short(arguments: &Arguments) -> Result<Reports, Fault> {
+    let mut reports = Reports::default();
     let usual = arguments.usual(&[1, 100, 1_000, 10_000][..], &[1, 100]);
     for in_flight in arguments.in_flight(usual) {
         let usual = match in_flight {
@@ -94,7 +94,7 @@ async fn short_round(arguments: &Arguments, in_flight: usize, n: u64) -> Result<
 }
 
 /// How long one instance takes when it is alone.
-pub(super) async fn latency(arguments: &Arguments) -> Result<Vec<Report>, Fault> {
+pub(super) async fn latency(arguments: &Arguments) -> Result<Reports, Fault> {
     let n = arguments.amount(300, 20);
     let mut rounds = Vec::new();
     for _ in 0..arguments.rounds() {
@@ -112,7 +112,8 @@ pub(super) async fn latency(arguments: &Arguments) -> Result<Vec<Report>, Fault>
             own,
         });
     }
-    Ok(vec![Report {
+    let mut reports = Reports::default();
+    reports.push(Report {
         case: "latency",
         aspect: "",
         setting: ("in_flight", 1),
@@ -121,5 +122,6 @@ pub(super) async fn latency(arguments: &Arguments) -> Result<Vec<Report>, Fault>
         wait: "instance",
         goals: vec![Goal::at_most("p50 less 6 commits, us", 100.0)],
         rounds,
-    }])
+    });
+    Ok(reports)
 }

@@ -7,14 +7,14 @@ use crate::suite::arguments::Arguments;
 use crate::suite::bed::Bed;
 use crate::suite::measured::Measured;
 use crate::suite::reference;
-use crate::suite::report::{Goal, Report, Round};
+use crate::suite::report::{Goal, Report, Reports, Round};
 use crate::suite::watch::Watch;
 use crate::suite::workflows::relay;
 use std::time::{Duration, Instant};
 use steadfast::Status;
 
-pub(super) async fn signal(arguments: &Arguments) -> Result<Vec<Report>, Fault> {
-    let mut reports = Vec::new();
+pub(super) async fn signal(arguments: &Arguments) -> Result<Reports, Fault> {
+    let mut reports = Reports::default();
     let n = arguments.amount(300, 20);
     for (aspect, park_after) in [("live", STAYS), ("parked", Duration::ZERO)] {
         let mut rounds = Vec::new();

@@ -6,12 +6,12 @@ use crate::suite::arguments::Arguments;
 use crate::suite::bed::Bed;
 use crate::suite::measured::Measured;
 use crate::suite::reference;
-use crate::suite::report::{Goal, Report, Round};
+use crate::suite::report::{Goal, Report, Reports, Round};
 use crate::suite::workflows::instant;
 use std::time::Duration;
 
-pub(super) async fn start(arguments: &Arguments) -> Result<Vec<Report>, Fault> {
-    let mut reports = Vec::new();
+pub(super) async fn start(arguments: &Arguments) -> Result<Reports, Fault> {
+    let mut reports = Reports::default();
     for in_flight in arguments.in_flight(arguments.usual(&[1, 32, 1_000], &[1, 32])) {
         let usual = match in_flight {
             1 => 1_000,

@@ -72,15 +72,21 @@ impl Watch {
         self.entered.load(Ordering::Acquire)
     }
 
-    /// Waits until workflow code began this often and nobody is in memory any more.
-    pub(crate) async fn all_left(&self, entered: u64) -> Result<(), Fault> {
+    /// Waits until workflow code has left memory this often.
+    pub(crate) async fn until_left(&self, often: u64) -> Result<(), Fault> {
         let begun = Instant::now();
-        while self.left.load(Ordering::Acquire) < entered {
+        while self.left.load(Ordering::Acquire) < often {
             if begun.elapsed() > PATIENCE {
                 return Err("instances that wait are still in memory".into());
             }
             tokio::time::sleep(LOOK_AGAIN).await;
         }
+        Ok(())
+    }
+
+    /// Waits until workflow code began this often and nobody is in memory any more.
+    pub(crate) async fn all_left(&self, entered: u64) -> Result<(), Fault> {
+        self.until_left(entered).await?;
         match self.entered() {
             now if now == entered => Ok(()),
             now => Err(format!("workflow code began {now} times rather than {entered}").into()),

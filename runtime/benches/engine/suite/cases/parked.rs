@@ -12,7 +12,6 @@ use crate::suite::parking::{Template, fill, introduce};
 use crate::suite::report::{Goal, Report, Reports, Round};
 use crate::suite::watch::Watch;
 use crate::suite::workflows::waits;
-use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use steadfast::store::Store;
 use steadfast::{Runtime, Timestamp, days};
@@ -236,7 +235,7 @@ async fn wakes(arguments: &Arguments, bed: &Bed, n: u64) -> Result<Vec<Round>, F
     let mut rounds = Vec::new();
     for round in 0..arguments.rounds() {
         let short = fives(arguments, IN_FLIGHT.min(woken as usize), woken).await?;
-        let (due, handles) = put_to_sleep(&runtime, &watch, round, woken).await?;
+        let (due, handles) = asleep(&runtime, &watch, &format!("wake-{round}"), woken).await?;
         let mut own = store
             .measure(async {
                 let mut ends = Vec::new();
@@ -267,29 +266,36 @@ async fn wakes(arguments: &Arguments, bed: &Bed, n: u64) -> Result<Vec<Round>, F
 
 type Sleepers = Vec<steadfast::Handle<waits>>;
 
-/// Starts instances that sleep until one instant, and waits until all of them are parked, which must be before it.
-async fn put_to_sleep(
-    runtime: &Runtime,
-    watch: &Arc<Watch>,
-    round: usize,
-    n: u64,
-) -> Result<(Instant, Sleepers), Fault> {
-    let entered = watch.entered();
-    let time = Duration::from_secs(2) + Duration::from_millis(n);
+/// Starts instances that sleep to one instant, and waits until all of them are parked. If that takes until the instant
+/// itself, they end, and others get more time.
+async fn asleep(runtime: &Runtime, watch: &Watch, name: &str, n: u64) -> Result<(Instant, Sleepers), Fault> {
+    let mut time = Duration::from_secs(1) + Duration::from_micros(500 * n);
+    for attempt in 0..6 {
+        let entered = watch.entered();
+        let (due, handles) = put_to_sleep(runtime, &format!("{name}-{attempt}"), n, time).await?;
+        watch.until_left(entered + n).await?;
+        if Instant::now() < due && watch.entered() == entered + n {
+            return Ok((due, handles));
+        }
+        for handle in handles {
+            handle.result().await?;
+        }
+        time *= 2;
+    }
+    Err("instances were not asleep before the instant at which they were to wake".into())
+}
+
+async fn put_to_sleep(runtime: &Runtime, name: &str, n: u64, time: Duration) -> Result<(Instant, Sleepers), Fault> {
     let (due, until) = (Instant::now() + time, instant_in(time));
     let starting: Vec<_> = (0..n)
         .map(|number| {
-            let runtime = runtime.clone();
-            tokio::spawn(async move { runtime.start(waits, until).id(format!("wake-{round}-{number}")).await })
+            let start = runtime.start(waits, until).id(format!("{name}-{number}"));
+            tokio::spawn(start.into_future())
         })
         .collect();
     let mut handles = Vec::new();
     for started in starting {
         handles.push(started.await??);
     }
-    watch.all_left(entered + n).await?;
-    match Instant::now() < due {
-        true => Ok((due, handles)),
-        false => Err("not all were asleep before the instant at which they were to wake".into()),
-    }
+    Ok((due, handles))
 }

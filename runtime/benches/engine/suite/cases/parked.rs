@@ -44,6 +44,7 @@ pub(super) async fn parked(arguments: &Arguments) -> Result<Reports, Fault> {
         let goals = vec![
             Goal::at_most("open/store open", 1.2),
             Goal::at_most("open/empty engine open", 1.2),
+            Goal::at_most("heap bytes each", 64.0),
         ];
         let opens = opens(arguments, &bed, n).await?;
         reports.push(report("open", "open", "open", goals, vec![opens]));
@@ -132,6 +133,7 @@ async fn bare(arguments: &Arguments, far: u64, n: u64) -> Result<(Measured, (f64
             Ok((n, Vec::new()))
         })
         .await?;
+    tokio::time::sleep(SETTLE).await;
     let grown = (heap_bytes() - heap, resident_bytes() - resident);
     store.close()?;
     Ok((measured, grown))
@@ -144,14 +146,17 @@ async fn opens(arguments: &Arguments, bed: &Bed, n: u64) -> Result<Round, Fault>
     // The first one finds the log as it was left; sled then writes a snapshot, which the others read.
     let (first, _) = store_open(bed).await?;
     let (mut own, mut store, mut empties) = (Vec::new(), Vec::new(), Vec::new());
+    // What is left is what the engine has of the parked ones.
     let mut heap = f64::NAN;
     for _ in 0..arguments.usual(7, 1) {
         let (time, store_heap) = store_open(bed).await?;
         store.push(time);
         let (time, engine_heap) = engine_open(bed).await?;
         own.push(time);
-        heap = engine_heap - store_heap;
-        empties.push(engine_open(&empty).await?.0);
+        let (_, no_heap) = store_open(&empty).await?;
+        let (time, empty_heap) = engine_open(&empty).await?;
+        empties.push(time);
+        heap = (engine_heap - store_heap) - (empty_heap - no_heap);
     }
     let own = Measured::together(own);
     let (store, empties) = (Measured::together(store), Measured::together(empties));
@@ -174,6 +179,7 @@ async fn opens(arguments: &Arguments, bed: &Bed, n: u64) -> Result<Round, Fault>
 async fn store_open(bed: &Bed) -> Result<(Measured, f64), Fault> {
     let heap = heap_bytes();
     let (store, time) = once(async { bed.open() }).await?;
+    tokio::time::sleep(SETTLE).await;
     let grown = heap_bytes() - heap;
     store.close()?;
     Ok((time, grown))

@@ -1,4 +1,4 @@
-//! Calls of `start`. The instances end at once, and their ends are part of the load.
+//! Calls of `start`, and `start_batch`. The instances end at once, and their ends are part of the load.
 
 use super::{at_once, open_alone, raw, run};
 use crate::suite::Fault;
@@ -8,7 +8,7 @@ use crate::suite::measured::Measured;
 use crate::suite::reference;
 use crate::suite::report::{Goal, Report, Reports, Round};
 use crate::suite::workflows::instant;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub(super) async fn start(arguments: &Arguments) -> Result<Reports, Fault> {
     let mut reports = Reports::default();
@@ -54,7 +54,59 @@ pub(super) async fn start(arguments: &Arguments) -> Result<Reports, Fault> {
             rounds,
         });
     }
+    reports.push(batch(arguments).await?);
     Ok(reports)
+}
+
+/// All starts in one call, beside a bare committer with as many tasks as it takes records in a group.
+async fn batch(arguments: &Arguments) -> Result<Report, Fault> {
+    let n = arguments.amount(50_000, 500);
+    let mut rounds = Vec::new();
+    for _ in 0..arguments.rounds() {
+        let pages = reference::pages(reference::GROUP_MAX, n).await?;
+        let store = reference::starts(arguments.store, reference::GROUP_MAX, n).await?;
+        let own = started_together(arguments, n).await?;
+        rounds.push(Round {
+            ratios: vec![
+                ("starts/pages", own.rate() / pages.rate()),
+                ("starts/store", own.rate() / store.rate()),
+            ],
+            figures: Vec::new(),
+            references: vec![("pages", pages), ("store", store)],
+            own,
+        });
+    }
+    Ok(Report {
+        case: "start",
+        aspect: "batch",
+        setting: ("instances", n),
+        store: arguments.store.name(),
+        unit: "start",
+        wait: "batch",
+        goals: vec![Goal::at_least("starts/pages", 0.5)],
+        rounds,
+    })
+}
+
+async fn started_together(arguments: &Arguments, n: u64) -> Result<Measured, Fault> {
+    let bed = Bed::new(arguments.store)?;
+    let store = bed.open()?;
+    let runtime = open_alone(&store).await?;
+    run(&runtime, instant, "warm-up".to_owned(), 0).await?;
+    let measured = store
+        .measure(async {
+            let begun = Instant::now();
+            let batch = runtime.start_batch(instant, 0..n);
+            let answers = batch.ids(|number| format!("instance-{number}")).await;
+            let latency = begun.elapsed();
+            for answer in answers {
+                answer?;
+            }
+            Ok((n, vec![latency]))
+        })
+        .await;
+    runtime.shutdown(Duration::ZERO).await;
+    measured
 }
 
 async fn starts(arguments: &Arguments, in_flight: usize, n: u64) -> Result<Measured, Fault> {

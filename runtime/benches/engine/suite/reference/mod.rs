@@ -4,6 +4,6 @@ mod committers;
 mod decode;
 mod disk;
 
-pub(crate) use committers::{full_groups, pages, starts, store};
+pub(crate) use committers::{GROUP_MAX, full_groups, pages, starts, store};
 pub(crate) use decode::decode;
 pub(crate) use disk::{append, overwrite};

@@ -168,6 +168,7 @@ async fn opens(arguments: &Arguments, bed: &Bed, n: u64) -> Result<Round, Fault>
         figures: vec![
             ("first store open, ms", first.p50() / 1e3),
             ("heap bytes each", heap / n as f64),
+            ("engine_heap_bytes", heap),
             ("store_bytes", bed.bytes() as f64),
         ],
         references: vec![("store", store), ("empty", empties)],

@@ -201,8 +201,10 @@ async fn idle(arguments: &Arguments, bed: &Bed) -> Result<Round, Fault> {
     let empty = Bed::new(arguments.store)?;
     introduce(&empty).await?;
     let window = arguments.usual(Duration::from_secs(30), Duration::from_secs(1));
-    let (reference, empty_cpu) = idle_window(&empty, window).await?;
-    let (own, cpu) = idle_window(bed, window).await?;
+    // sled goes on for a moment after it was opened.
+    let settle = arguments.usual(Duration::from_secs(3), SETTLE);
+    let (reference, empty_cpu) = idle_window(&empty, settle, window).await?;
+    let (own, cpu) = idle_window(bed, settle, window).await?;
     let milliseconds = |cpu: Duration| cpu.as_secs_f64() * 1e3 / window.as_secs_f64();
     Ok(Round {
         ratios: vec![("cpu/empty engine's cpu", milliseconds(cpu) / milliseconds(empty_cpu))],
@@ -215,11 +217,11 @@ async fn idle(arguments: &Arguments, bed: &Bed) -> Result<Round, Fault> {
     })
 }
 
-async fn idle_window(bed: &Bed, window: Duration) -> Result<(Measured, Duration), Fault> {
+async fn idle_window(bed: &Bed, settle: Duration, window: Duration) -> Result<(Measured, Duration), Fault> {
     let (watch, _marks) = Watch::new(false);
     let store = bed.open()?;
     let runtime = open(&store, &watch, Duration::ZERO).await?;
-    tokio::time::sleep(SETTLE).await;
+    tokio::time::sleep(settle).await;
     let mut cpu = Duration::ZERO;
     let measured = store
         .measure(async {

@@ -2,8 +2,8 @@
 //! the new code; where it is called breaking, there is an instance that the new code would quarantine. Each case has one.
 
 use steadfast::prelude::*;
-use steadfast::{Change, WaitingFor, Workflow};
-use steadfast_tests::{Ask, Ledger, World};
+use steadfast::{Change, InstanceStatus, Runtime, WaitingFor, Workflow};
+use steadfast_tests::{Ask, Ledger, World, until};
 
 type Done = Result<u32, BoxError>;
 
@@ -27,7 +27,7 @@ where
     };
     world
         .advance_until(async || {
-            let seen = runtime.ask("a").await;
+            let seen = at_rest(&runtime).await;
             assert!(!seen.status.is_terminal(), "it does not rest at `{rests}`: {seen:#?}");
             seen.waiting_for.iter().any(reached)
         })
@@ -40,12 +40,18 @@ where
     }
     let _ = runtime.resume("a").await;
     let ended = async || {
-        let status = runtime.ask("a").await.status;
+        let status = at_rest(&runtime).await.status;
         status.is_terminal() || status == Status::Quarantined
     };
     world.advance_until(ended).await;
     let told = N::shape().compare(O::shape().text()).expect("both are shapes");
     (told, runtime.ask("a").await.trouble)
+}
+
+/// The instance when nothing of it moves any more. Moved before, the clock would end a sleep beside a body that is about to run.
+async fn at_rest(runtime: &Runtime) -> InstanceStatus {
+    until(async || !matches!(runtime.ask("a").await.status, Status::Queued | Status::Running)).await;
+    runtime.ask("a").await
 }
 
 macro_rules! cases {

@@ -3,20 +3,27 @@
 //!
 //! Trouble: while the store is unavailable (nothing was written) the same group is tried again, ever more slowly; nothing
 //! behind it is released meanwhile. After any other error nothing is acknowledged any more until the store is opened again.
+//!
+//! Calls are answered here, in order: what they do to instances in memory must come in the order in which it was written. The
+//! receipts of turns need no order, since an instance waits for one at a time: those of a large group are handed out by a
+//! task inside the runtime, because a wake-up from a foreign thread costs several times one from a worker. Those of a small
+//! group are handed out here, which is sooner.
 
 use super::live::Live;
 use crate::ids::Epoch;
 use crate::store::{CommitError, Store, Write, Written};
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use tokio::runtime::Handle;
 
 /// How many writes one group takes.
 pub(crate) const GROUP_WRITES_MAX: usize = 1_024;
 /// How many payload bytes one group takes, unless its first write alone is larger.
 pub(crate) const GROUP_BYTES_MAX: usize = 1024 * 1024;
+/// If a group has more receipts than that, they are handed out inside the runtime.
+const RECEIPTS_HERE_MAX: usize = 8;
 const RETRY_FIRST: Duration = Duration::from_millis(10);
 const RETRY_MAX: Duration = Duration::from_secs(1);
 
@@ -30,16 +37,18 @@ pub(crate) enum Reply {
 impl Reply {
     fn give(self, answer: Result<Written, CommitError>) {
         match self {
-            Reply::Turn(live) => {
-                if let Ok(Written::Refused { reason }) = &answer {
-                    tracing::error!(instance = live.number.0, reason, "the store refused a turn");
-                }
-                live.receipt(answer.map(|written| written == Written::Turn(true)));
-            }
+            Reply::Turn(live) => receipt(&live, answer),
             Reply::Call(call) => call(answer),
             Reply::Nobody => {}
         }
     }
+}
+
+fn receipt(live: &Live, answer: Result<Written, CommitError>) {
+    if let Ok(Written::Refused { reason }) = &answer {
+        tracing::error!(instance = live.number.0, reason, "the store refused a turn");
+    }
+    live.receipt(answer.map(|written| written == Written::Turn(true)));
 }
 
 pub(crate) struct Committer {
@@ -55,13 +64,49 @@ struct Queue {
 
 #[derive(Default)]
 struct State {
-    waiting: VecDeque<(Write, Reply)>,
+    waiting: Batch,
+    /// Whether the committer waits to be told that there is work.
+    idle: bool,
     /// Goes with the first write that comes.
     beside_the_first: Option<Write>,
     closing: bool,
     failed: Option<CommitError>,
-    /// Of the group whose commit failed.
+    /// Of the group whose commit failed, and of those behind it.
     stranded: Vec<Reply>,
+}
+
+/// Writes in order, and beside each who is told.
+#[derive(Default)]
+struct Batch {
+    writes: Vec<Write>,
+    replies: Vec<Reply>,
+}
+
+impl Batch {
+    fn push(&mut self, write: Write, reply: Reply) {
+        self.writes.push(write);
+        self.replies.push(reply);
+    }
+
+    fn append(&mut self, later: &mut Batch) {
+        if self.writes.is_empty() {
+            // Both keep their room, and nothing is moved while whoever submits waits for the lock.
+            std::mem::swap(self, later);
+        } else {
+            self.writes.append(&mut later.writes);
+            self.replies.append(&mut later.replies);
+        }
+    }
+
+    /// How many from the front make one group.
+    fn group(&self) -> usize {
+        let mut bytes = 0;
+        let fits = self.writes.iter().take(GROUP_WRITES_MAX).take_while(|write| {
+            bytes += size(write);
+            bytes <= GROUP_BYTES_MAX
+        });
+        fits.count().max(1).min(self.writes.len())
+    }
 }
 
 impl Committer {
@@ -69,6 +114,7 @@ impl Committer {
     pub(crate) fn start(
         store: Arc<dyn Store>,
         epoch: Epoch,
+        tokio: Handle,
         on_failure: impl FnOnce(&CommitError) + Send + 'static,
     ) -> std::io::Result<Self> {
         let queue = Arc::new(Queue::default());
@@ -76,7 +122,7 @@ impl Committer {
         let thread = std::thread::Builder::new()
             .name("steadfast-committer".to_owned())
             .spawn(move || {
-                let served = catch_unwind(AssertUnwindSafe(|| shared.serve(store.as_ref(), epoch)));
+                let served = catch_unwind(AssertUnwindSafe(|| shared.serve(store.as_ref(), epoch, &tokio)));
                 let panicked = || CommitError::Failed {
                     reason: "the committer panicked".to_owned(),
                 };
@@ -138,11 +184,17 @@ impl Committer {
             }
             None => {
                 if let Some(first) = state.beside_the_first.take() {
-                    state.waiting.push_back((first, Reply::Nobody));
+                    state.waiting.push(first, Reply::Nobody);
                 }
-                state.waiting.extend(writes);
+                for (write, reply) in writes {
+                    state.waiting.push(write, reply);
+                }
+                // A wake-up is a call of the system: only whoever finds it waiting makes one.
+                let is_idle = std::mem::take(&mut state.idle);
                 drop(state);
-                self.queue.changed.notify_one();
+                if is_idle {
+                    self.queue.changed.notify_one();
+                }
             }
         }
     }
@@ -168,18 +220,20 @@ impl Queue {
     }
 
     /// Commits group after group until the runtime closes or the store fails.
-    fn serve(&self, store: &dyn Store, epoch: Epoch) -> Result<(), CommitError> {
-        while let Some((writes, replies)) = self.take_group() {
-            match self.commit(store, epoch, &writes) {
+    fn serve(&self, store: &dyn Store, epoch: Epoch, tokio: &Handle) -> Result<(), CommitError> {
+        let mut taken = Batch::default();
+        while self.take(&mut taken) {
+            let group = taken.group();
+            let (writes, _) = taken.writes.split_at(group);
+            match self.commit(store, epoch, writes) {
                 Ok(answers) => {
-                    for (reply, answer) in replies.into_iter().zip(answers) {
-                        reply.give(Ok(answer));
-                    }
+                    taken.writes.drain(..group);
+                    let answered = taken.replies.drain(..group).zip(answers);
+                    hand_out(answered, tokio);
                 }
                 Err(error) => {
                     // What failed is answered together with what waits behind it.
-                    let mut state = self.lock();
-                    state.stranded = replies;
+                    self.lock().stranded.append(&mut taken.replies);
                     return Err(error);
                 }
             }
@@ -192,31 +246,29 @@ impl Queue {
         let mut state = self.lock();
         state.failed = Some(error.clone());
         let mut stranded = std::mem::take(&mut state.stranded);
-        stranded.extend(std::mem::take(&mut state.waiting).into_iter().map(|(_, reply)| reply));
+        stranded.append(&mut state.waiting.replies);
+        state.waiting.writes.clear();
         stranded
     }
 
-    /// Waits for work. `None` when everything is written and the runtime closes.
-    fn take_group(&self) -> Option<(Vec<Write>, Vec<Reply>)> {
+    /// Adds whatever is queued to what was taken before and did not fit into a group, and waits if there is nothing.
+    /// `false` when everything is written and the runtime closes.
+    fn take(&self, taken: &mut Batch) -> bool {
+        if taken.writes.len() >= GROUP_WRITES_MAX {
+            return true;
+        }
         let mut state = self.lock();
-        while state.waiting.is_empty() {
-            if state.closing {
-                return None;
+        loop {
+            taken.append(&mut state.waiting);
+            if !taken.writes.is_empty() {
+                return true;
             }
+            if state.closing {
+                return false;
+            }
+            state.idle = true;
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        let (mut writes, mut replies, mut bytes) = (Vec::new(), Vec::new(), 0);
-        while let Some((write, _)) = state.waiting.front() {
-            bytes += size(write);
-            if !writes.is_empty() && (writes.len() == GROUP_WRITES_MAX || bytes > GROUP_BYTES_MAX) {
-                break;
-            }
-            if let Some((write, reply)) = state.waiting.pop_front() {
-                writes.push(write);
-                replies.push(reply);
-            }
-        }
-        Some((writes, replies))
     }
 
     fn commit(&self, store: &dyn Store, epoch: Epoch, writes: &[Write]) -> Result<Vec<Written>, CommitError> {
@@ -248,6 +300,33 @@ impl Queue {
                     });
                 }
             }
+        }
+    }
+}
+
+/// Answers a group that is durable.
+fn hand_out(answered: impl ExactSizeIterator<Item = (Reply, Written)>, tokio: &Handle) {
+    let are_few = answered.len() <= RECEIPTS_HERE_MAX;
+    let mut receipts = Receipts::default();
+    for (reply, answer) in answered {
+        match reply {
+            Reply::Turn(live) if !are_few => receipts.0.push((live, answer)),
+            Reply::Turn(_) | Reply::Call(_) | Reply::Nobody => reply.give(Ok(answer)),
+        }
+    }
+    if !receipts.0.is_empty() {
+        tokio.spawn(async move { drop(receipts) });
+    }
+}
+
+/// Receipts to be handed out. They are when this is dropped: also if the runtime ends before it gets to it.
+#[derive(Default)]
+struct Receipts(Vec<(Arc<Live>, Written)>);
+
+impl Drop for Receipts {
+    fn drop(&mut self) {
+        for (live, answer) in self.0.drain(..) {
+            receipt(&live, Ok(answer));
         }
     }
 }

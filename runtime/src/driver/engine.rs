@@ -90,7 +90,7 @@ impl Engine {
         let mut committer = Ok(());
         let engine = Arc::new_cyclic(|engine: &Weak<Engine>| {
             let failed = engine.clone();
-            let started = Committer::start(store, epoch, move |error| {
+            let started = Committer::start(store, epoch, Handle::current(), move |error| {
                 if let Some(engine) = failed.upgrade() {
                     engine.failed.get_or_init(|| error.clone());
                     engine.stop();

@@ -174,7 +174,7 @@ impl Builder {
                     });
                 }
             }
-            if codes.insert((workflow.to_owned(), version), Arc::clone(code)).is_some() {
+            if codes.insert((workflow, version), Arc::clone(code)).is_some() {
                 return Err(OpenError::DuplicateWorkflow { workflow, version });
             }
         }

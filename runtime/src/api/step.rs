@@ -358,6 +358,9 @@ fn poll_body<'a, T, E>(
 
 /// Drops the body of an attempt that is over. It ended or was given up: that its drop panics changes nothing about that.
 fn discard<Body>(future: &mut Option<Body>) {
+    if future.is_none() {
+        return;
+    }
     let dropped = turn::suspended(|| catch_unwind(AssertUnwindSafe(|| *future = None)));
     if let Err(panic) = dropped {
         let panic = panic_message(panic.as_ref());

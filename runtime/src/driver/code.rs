@@ -30,12 +30,10 @@ pub struct Ended(pub(crate) Result<Payload, Failure>);
 
 impl Ended {
     /// What the journal ends with.
-    pub(super) fn event(&self) -> EventKind {
-        match &self.0 {
-            Ok(output) => EventKind::Completed { output: output.clone() },
-            Err(failure) => EventKind::Failed {
-                failure: failure.clone(),
-            },
+    pub(super) fn into_event(self) -> EventKind {
+        match self.0 {
+            Ok(output) => EventKind::Completed { output },
+            Err(failure) => EventKind::Failed { failure },
         }
     }
 }

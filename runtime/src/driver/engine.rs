@@ -53,7 +53,7 @@ pub(crate) struct Engine {
 }
 
 /// Registered workflows by name and version.
-pub(crate) type Codes = BTreeMap<(String, u32), Arc<dyn Code>>;
+pub(crate) type Codes = BTreeMap<(&'static str, u32), Arc<dyn Code>>;
 
 /// Workflow, version, signal name.
 type SignalKey = (&'static str, u32, &'static str);
@@ -280,7 +280,7 @@ impl Engine {
         let loaded = self.store.load(instance).map_err(|error| error.to_string())?;
         let Some(stored) = loaded else { return Ok(None) };
         let batches = stored.batches.len() as u64;
-        let journal = instance::read_journal(&stored.batches)?;
+        let journal = instance::read_journal(stored.batches)?;
         lock(&self.unreadable).remove(&instance);
         Ok(Some(Loaded {
             record: stored.record,
@@ -311,7 +311,7 @@ impl Engine {
         self.note_trouble(instance, trouble.clone());
         self.announce(
             instance,
-            &Outcome::Stopped {
+            Outcome::Stopped {
                 status: Status::Quarantined,
                 trouble,
             },
@@ -328,11 +328,11 @@ impl Engine {
     }
 
     pub(super) fn code(&self, workflow: &str, version: u32) -> Option<Arc<dyn Code>> {
-        self.codes.get(&(workflow.to_owned(), version)).cloned()
+        self.codes.get(&(workflow, version)).cloned()
     }
 
     pub(crate) fn is_registered(&self, workflow: &str, version: u32) -> bool {
-        self.code(workflow, version).is_some()
+        self.codes.contains_key(&(workflow, version))
     }
 
     pub(super) fn learn_signal_type(&self, key: SignalKey, signal_type: TypeId, check: SignalCheck) {

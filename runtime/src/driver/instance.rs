@@ -12,6 +12,7 @@
 
 mod begin;
 mod commit;
+mod wake;
 
 pub(super) use begin::{Origin, read_journal, run};
 
@@ -26,9 +27,9 @@ use crate::store::{InstanceRecord, RecordChange, Status, StoredSignal};
 use crate::time::Timestamp;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use tracing::Span;
+use wake::RootWake;
 
 /// How many events a turn delivers before other tasks of the same thread get a chance.
 const DELIVERIES_MAX: usize = 512;
@@ -60,6 +61,9 @@ pub(crate) struct Task {
     end: Option<End>,
     armed: Option<Timestamp>,
     idle_since: Option<Timestamp>,
+    /// The clock, read at most once between two moments at which bodies may have run.
+    now: Option<Timestamp>,
+    published_status: Option<Status>,
     published_waits: u64,
     /// A cancellation came while the instance was being stopped; it is taken up again from the store.
     late_cancel: bool,
@@ -76,12 +80,11 @@ enum Progress {
 enum Commit {
     Idle,
     UnderWay,
-    /// The last one: when it is durable, the end is told.
-    Last(End),
+    /// The last one: when it is durable, the end is told, which does not change any more.
+    Last,
 }
 
 /// Why the task ends once its last commit is durable.
-#[derive(Clone)]
 enum End {
     Outcome(Outcome),
     Stopped { status: Status, trouble: String },
@@ -99,22 +102,6 @@ impl End {
             wake_at: None,
             trouble,
         }
-    }
-}
-
-/// Wakes the instance's task and remembers that it is the workflow that wants to be polled.
-struct RootWake {
-    woken: AtomicBool,
-    live: Arc<Live>,
-}
-
-impl Wake for RootWake {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.woken.store(true, Ordering::Release);
-        self.live.wake();
     }
 }
 
@@ -138,10 +125,7 @@ impl Task {
                 engine.learn_signal_type((workflow, version, name), signal_type, check);
             }
         });
-        let root = Arc::new(RootWake {
-            woken: AtomicBool::new(false),
-            live: Arc::clone(&live),
-        });
+        let root = Arc::new(RootWake::new(Arc::clone(&live)));
         let span = tracing::info_span!("instance", workflow, instance = record.id.as_str());
         Ok(Self {
             turn: Some(Turn::new(machine, on_wait)),
@@ -162,6 +146,8 @@ impl Task {
             end: None,
             armed: None,
             idle_since: None,
+            now: None,
+            published_status: None,
             published_waits: u64::MAX,
             late_cancel: false,
             engine,
@@ -176,6 +162,17 @@ impl Task {
 
     /// Advances the instance as far as it goes. Ready when it has ended, stopped, parked, or the engine stops.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>, future: &mut Option<Run<'_>>) -> Poll<()> {
+        self.root.begin_poll();
+        self.now = None;
+        let polled = self.advance(context, future);
+        let is_woken = self.root.end_poll();
+        if is_woken && polled.is_pending() && future.is_some() && self.machine().fault().is_none() {
+            context.waker().wake_by_ref();
+        }
+        polled
+    }
+
+    fn advance(&mut self, context: &mut Context<'_>, future: &mut Option<Run<'_>>) -> Poll<()> {
         let mail = self.live.collect(context.waker());
         let queries = match self.read(mail, future) {
             Ok(queries) => queries,
@@ -217,6 +214,12 @@ impl Task {
             .machine
     }
 
+    /// The present instant.
+    fn now(&mut self) -> Timestamp {
+        let engine = &self.engine;
+        *self.now.get_or_insert_with(|| engine.clock.now())
+    }
+
     fn read(&mut self, mail: Mail, future: &mut Option<Run<'_>>) -> Result<Vec<Query>, Gone> {
         if mail.alarm_went_off {
             // One that was set meanwhile is set anew by `rest`.
@@ -229,13 +232,13 @@ impl Task {
             let commit = std::mem::replace(&mut self.commit, Commit::Idle);
             match receipt {
                 Ok(true) => {
-                    if let Commit::Last(end) = commit {
+                    if let Commit::Last = commit {
                         self.late_cancel |= mail.cancel.is_some();
                         return Err(Gone {
-                            ended: Some(Box::new(end)),
+                            ended: self.end.take().map(Box::new),
                         });
                     }
-                    let now = self.engine.clock.now();
+                    let now = self.now();
                     if !self.engine.is_draining() {
                         self.release(|machine| machine.release_sealed(now));
                     }
@@ -264,10 +267,10 @@ impl Task {
     fn cancel(&mut self, reason: String, future: &mut Option<Run<'_>>) {
         match &self.end {
             Some(End::Outcome(_)) => {}
-            Some(End::Stopped { .. }) if matches!(self.commit, Commit::Last(_)) => self.late_cancel = true,
+            Some(End::Stopped { .. }) if matches!(self.commit, Commit::Last) => self.late_cancel = true,
             Some(End::Stopped { .. }) | None => {
                 drop_future(future);
-                let now = self.engine.clock.now();
+                let now = self.now();
                 self.machine().cancel(now, reason.clone());
                 self.end = Some(End::Outcome(Outcome::Cancelled { reason }));
             }
@@ -287,7 +290,7 @@ impl Task {
                 self.poll_workflow(future);
                 continue;
             }
-            let (now, chance) = (self.engine.clock.now(), self.chance.draw());
+            let (now, chance) = (self.now(), self.chance.draw());
             if self.progress == Progress::Replaying && self.machine().is_replayed() {
                 // Before anything new is delivered: what the code reaches from then on was never begun.
                 self.progress = Progress::Live;
@@ -303,7 +306,7 @@ impl Task {
                 Next::Notify(open) => self.wake(open),
                 Next::Quiet => {}
                 Next::Idle if self.machine().fault().is_some() => return,
-                Next::Idle if self.root.woken.load(Ordering::Acquire) && !polled_for_bodies => {
+                Next::Idle if self.root.is_woken() && !polled_for_bodies => {
                     polled_for_bodies = true;
                     self.poll_workflow(future);
                 }
@@ -313,7 +316,7 @@ impl Task {
                 }
             }
         }
-        if !is_idle || self.root.woken.load(Ordering::Acquire) {
+        if !is_idle {
             context.waker().wake_by_ref();
         }
     }
@@ -325,33 +328,40 @@ impl Task {
     }
 
     fn poll_workflow(&mut self, future: &mut Option<Run<'_>>) {
-        self.root.woken.store(false, Ordering::Release);
+        self.root.take_up();
         let (Some(workflow), Some(turn)) = (future.as_mut(), self.turn.take()) else {
             return;
         };
         let replaying = turn.machine.is_replaying();
         let mut context = Context::from_waker(&self.root_waker);
-        let poll = || catch_unwind(AssertUnwindSafe(|| workflow.as_mut().poll(&mut context)));
+        // Beside the closures: nearly always there is none, and it is large.
+        let mut ended = None;
+        let mut poll_once = || {
+            if let Poll::Ready(end) = workflow.as_mut().poll(&mut context) {
+                ended = Some(end);
+            }
+        };
+        let poll = || catch_unwind(AssertUnwindSafe(&mut poll_once));
         let (turn, polled) = turn.enter(|| {
             if replaying {
                 // What the code logs was logged the first time.
                 silenced(poll)
             } else {
+                // Bodies may take their time.
+                self.now = None;
                 self.span.in_scope(poll)
             }
         });
         self.turn = Some(turn);
         let now = self.machine().now();
         match polled {
-            Ok(Poll::Pending) => {}
-            Ok(Poll::Ready(ended)) => {
+            Ok(()) => {
+                let Some(ended) = ended else { return };
                 *future = None;
-                self.machine().finish(now, ended.event());
+                let event = ended.into_event();
+                self.machine().finish(now, &event);
                 if self.machine().fault().is_none() {
-                    let outcome = ended
-                        .0
-                        .map_or_else(Outcome::Failed, |output| Outcome::Completed(output.0));
-                    self.end = Some(End::Outcome(outcome));
+                    self.end = Outcome::of(event).map(End::Outcome);
                 }
             }
             Err(panic) => self.machine().set_fault(panicked(panic.as_ref())),
@@ -360,7 +370,10 @@ impl Task {
 
     fn publish(&mut self, queries: Vec<Query>) {
         let status = self.status();
-        self.live.publish_status(status);
+        if self.published_status != Some(status) {
+            self.published_status = Some(status);
+            self.live.publish_status(status);
+        }
         let revision = self.machine().awaited_revision();
         // While it is replayed, waits are open that were answered long ago.
         if revision != self.published_waits && self.progress == Progress::Live {
@@ -377,7 +390,7 @@ impl Task {
     fn is_committing(&self) -> bool {
         match self.commit {
             Commit::Idle => false,
-            Commit::UnderWay | Commit::Last(_) => true,
+            Commit::UnderWay | Commit::Last => true,
         }
     }
 
@@ -397,7 +410,7 @@ impl Task {
 
     /// Sets the alarm, or parks: only the store knows the instance then.
     fn rest(&mut self, future: &mut Option<Run<'_>>) -> Poll<()> {
-        let now = self.engine.clock.now();
+        let now = self.now();
         let is_going = self.end.is_none() && self.machine().fault().is_none();
         // After the end nothing falls due any more.
         let due = self.machine().next_due().filter(|_| is_going);

@@ -79,8 +79,8 @@ pub(crate) fn rehearse(
     let noted = noted(store)?;
     let changed: Codes = codes
         .iter()
-        .filter(|(key, code)| which == Which::All || noted.get(key) != Some(&code.shape()))
-        .map(|(key, code)| (key.clone(), std::sync::Arc::clone(code)))
+        .filter(|(key, code)| which == Which::All || noted.get(&owned(key)) != Some(&code.shape()))
+        .map(|(key, code)| (*key, std::sync::Arc::clone(code)))
         .collect();
     if changed.is_empty() {
         return Ok(Rehearsal::default());
@@ -95,7 +95,7 @@ pub(crate) fn rehearse(
             .iter()
             .filter(|record| !record.status.is_terminal() && record.cancel_requested.is_none())
         {
-            let Some(code) = changed.get(&(record.workflow.clone(), record.version)) else {
+            let Some(code) = changed.get(&(record.workflow.as_str(), record.version)) else {
                 continue;
             };
             if let Err(reason) = instance(store, record, code.as_ref(), states)? {
@@ -113,13 +113,18 @@ pub(crate) fn rehearse(
         return Ok(rehearsal);
     }
     let mut shapes = noted;
-    shapes.extend(changed.iter().map(|(key, code)| (key.clone(), code.shape())));
+    shapes.extend(changed.iter().map(|(key, code)| (owned(key), code.shape())));
     // Without the note everything is looked at again next time, and that is all.
     rehearsal.note = postcard::to_stdvec(&shapes).ok().map(|value| Write::Note {
         key: SHAPES.to_owned(),
         value,
     });
     Ok(rehearsal)
+}
+
+/// A workflow and its version, as they are noted.
+fn owned((workflow, version): &(&'static str, u32)) -> (String, u32) {
+    ((*workflow).to_owned(), *version)
 }
 
 fn noted(store: &dyn Store) -> Result<Shapes, ReadError> {
@@ -145,9 +150,9 @@ fn instance(
 }
 
 fn replay(stored: StoredInstance, code: &dyn Code, states: &States) -> Result<(), String> {
-    let journal = read_journal(&stored.batches)?;
-    let input = journal.first().and_then(Event::input).cloned().unwrap_or_default();
     let batches = stored.batches.len() as u64;
+    let mut journal = read_journal(stored.batches)?;
+    let input = journal.first_mut().and_then(Event::take_input).unwrap_or_default();
     let machine = restored(&stored.record, journal, stored.signals, batches).map_err(|fault| fault.message)?;
     let future = call(code, &input, states).map_err(|fault| fault.message)?;
     let mut turn = Turn::new(machine, Box::new(|_, _, _| {}));
@@ -165,7 +170,7 @@ fn replay(stored: StoredInstance, code: &dyn Code, states: &States) -> Result<()
             Ok(Poll::Pending) => {}
             Ok(Poll::Ready(ended)) => {
                 future = None;
-                turn.machine.finish(turn.machine.now(), ended.event());
+                turn.machine.finish(turn.machine.now(), &ended.into_event());
             }
             Err(panic) => turn.machine.set_fault(panicked(panic.as_ref())),
         }

@@ -8,7 +8,6 @@ use crate::machine::{Fault, Location, Machine, OpenNo, Path, ScopeNames, SignalC
 use crate::time::Timestamp;
 use std::any::TypeId;
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 
@@ -24,8 +23,8 @@ pub(crate) struct Turn {
     scopes: Vec<Option<ScopeNames>>,
     free_scopes: Vec<usize>,
     current: usize,
-    // Never iterated, so its order cannot leak.
-    wakers: HashMap<OpenNo, Waker>,
+    /// By slot.
+    wakers: Vec<Option<(OpenNo, Waker)>>,
 }
 
 thread_local! {
@@ -45,7 +44,7 @@ impl Turn {
             scopes,
             free_scopes: Vec::new(),
             current: 0,
-            wakers: HashMap::new(),
+            wakers: Vec::new(),
         })
     }
 
@@ -78,22 +77,37 @@ impl Turn {
 
     /// Remembers whom to wake when the machine answers this checkpoint.
     pub(crate) fn register(&mut self, open: OpenNo, waker: &Waker) {
-        match self.wakers.get_mut(&open) {
-            Some(known) => known.clone_from(waker),
-            None => {
-                self.wakers.insert(open, waker.clone());
+        let slot = open.slot();
+        if self.wakers.len() <= slot {
+            self.wakers.resize(slot + 1, None);
+        }
+        match &mut self.wakers[slot] {
+            Some((known, before)) => {
+                *known = open;
+                before.clone_from(waker);
             }
+            empty @ None => *empty = Some((open, waker.clone())),
         }
     }
 
+    /// The slot may be another checkpoint's by now, whose waker stays.
     pub(crate) fn forget(&mut self, open: OpenNo) {
-        self.wakers.remove(&open);
+        if let Some(kept) = self.wakers.get_mut(open.slot()) {
+            kept.take_if(|(known, _)| *known == open);
+        }
     }
 
     pub(crate) fn wake(&self, open: OpenNo) {
-        if let Some(waker) = self.wakers.get(&open) {
-            waker.wake_by_ref();
+        wake(&self.wakers, open);
+    }
+
+    /// Wakes the steps that may begin now. `false` if there are none.
+    pub(crate) fn release(&mut self, take: impl FnOnce(&mut Machine) -> &[OpenNo]) -> bool {
+        let released = take(&mut self.machine);
+        for open in released {
+            wake(&self.wakers, *open);
         }
+        !released.is_empty()
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -118,6 +132,14 @@ impl Turn {
                 self.scopes.len() - 1
             }
         }
+    }
+}
+
+fn wake(wakers: &[Option<(OpenNo, Waker)>], open: OpenNo) {
+    if let Some(Some((known, waker))) = wakers.get(open.slot())
+        && *known == open
+    {
+        waker.wake_by_ref();
     }
 }
 

@@ -28,11 +28,11 @@
 //! Beside other branches, an instance may have stood before such a checkpoint while the journal went on. What the code does
 //! by itself right behind it then comes late: it is recorded at the end of the journal, and found there from then on.
 
-use super::checkpoint::{Delivery, OpenNo, OpenState};
-use super::event::{CheckpointKind, Event, EventKind};
+use super::checkpoint::{Delivery, OpenState};
+use super::event::{CheckpointKind, EventKind};
 use super::path::{Location, Path};
 use super::replay::CommandKey;
-use super::{Machine, Next};
+use super::{Machine, Next, OpenNo};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[cfg(test)]
@@ -139,8 +139,7 @@ impl Machine {
         }
         let fate = self.fate(kind, &path);
         if fate == Some(Fate::Goes) {
-            self.replay
-                .retain(|(_, event)| event.kind.checkpoint() != Some((kind, &path)));
+            self.replay.retain(|event| event.checkpoint() != Some((kind, &path)));
             // What this code did by itself when it passed here before may come right after what was in between.
             self.lay_out_segment();
         }
@@ -162,21 +161,18 @@ impl Machine {
 
     /// What the code does right behind a checkpoint that is gone, while the journal goes on: as [`Machine::command`].
     pub(super) fn late_command(&mut self, key: &CommandKey, command: EventKind) -> Option<EventKind> {
-        let is_it = |(_, event): &(usize, Event)| CommandKey::of(&event.kind).as_ref() == Some(key);
-        match self.replay.iter().position(is_it) {
-            Some(place) => self.replay.remove(place).map(|(_, event)| event.kind),
-            None => {
-                let last = self.replay.back().map_or(self.now, |(_, event)| event.at);
-                self.append(last, command);
-                None
-            }
+        let recorded = self.replay.take(|event| CommandKey::of(event).as_ref() == Some(key));
+        if recorded.is_none() {
+            let last = self.replay.last().map_or(self.now, |event| event.at);
+            self.append(last, &command);
         }
+        recorded
     }
 
     /// Whether this is about a checkpoint that is gone, and neither its end nor its drop.
     pub(super) fn is_passed_over(&self, event: &EventKind) -> bool {
         let is_removed = |(kind, path): (CheckpointKind, &Path)| {
-            let open = self.by_path.get(&(kind, path.clone()));
+            let open = self.by_path.get(kind, path);
             let open = open.and_then(|open| self.open.get(open));
             open.is_some_and(|open| matches!(open.state, OpenState::Removed))
         };
@@ -201,10 +197,10 @@ impl Machine {
         let rest = &self.replay;
         let fates = self.changes.fates.get_or_insert_with(|| {
             let mut fates: BTreeMap<(CheckpointKind, Path), Fate> = BTreeMap::new();
-            for (_, event) in rest {
-                if let Some((kind, path)) = event.kind.checkpoint() {
+            for event in rest.kinds() {
+                if let Some((kind, path)) = event.checkpoint() {
                     let fate = fates.entry((kind, path.clone())).or_insert(Fate::Goes);
-                    *fate = fate_after(&event.kind).max(*fate);
+                    *fate = fate_after(event).max(*fate);
                 }
             }
             fates

@@ -4,15 +4,14 @@ use super::divergence::Fault;
 use super::event::{CheckpointKind, EventKind};
 use super::path::{Location, Path};
 use super::replay::CommandKey;
-use super::{Machine, Retry};
+use super::{Machine, OpenNo, Retry};
 use crate::failure::{AttemptFailure, StepError};
 use crate::payload::Payload;
 use crate::time::Timestamp;
 use std::time::Duration;
 
-/// The number of an open checkpoint, in order of opening. Never stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct OpenNo(pub(super) u64);
+/// How many steps that are not gated any more stay on the list of those that are before it is gone through.
+const UNGATED_MAX: usize = 32;
 
 pub(super) struct Open {
     pub(super) kind: CheckpointKind,
@@ -154,8 +153,7 @@ impl Machine {
             failures: 0,
         };
         let open = self.insert(CheckpointKind::Step, path, location, state);
-        self.active += 1;
-        self.gated.insert(open);
+        self.hold(open);
         open
     }
 
@@ -247,7 +245,7 @@ impl Machine {
     }
 
     pub(crate) fn step_view(&self, open: OpenNo) -> StepView {
-        match self.open.get(&open).map(|open| &open.state) {
+        match self.open.get(open).map(|open| &open.state) {
             Some(OpenState::Step {
                 phase: Phase::Running { attempt, .. },
                 ..
@@ -260,8 +258,8 @@ impl Machine {
 
     /// The answer, once: the checkpoint is closed by it.
     pub(crate) fn take(&mut self, open: OpenNo) -> Option<Delivery> {
-        match self.open.get(&open).map(|open| &open.state) {
-            Some(OpenState::Answered(_)) => match self.open.remove(&open)?.state {
+        match self.open.get(open).map(|open| &open.state) {
+            Some(OpenState::Answered(_)) => match self.open.remove(open)?.state {
                 OpenState::Answered(delivery) => Some(delivery),
                 OpenState::Step { .. } | OpenState::Sleep { .. } | OpenState::Wait { .. } | OpenState::Removed => None,
             },
@@ -280,7 +278,7 @@ impl Machine {
             buffered: self.signals.buffered(),
             ..Activity::default()
         };
-        for open in self.open.values() {
+        for open in self.open.in_order() {
             match &open.state {
                 OpenState::Step {
                     phase: Phase::Gated { attempt } | Phase::Announced { attempt } | Phase::Running { attempt, .. },
@@ -328,28 +326,39 @@ impl Machine {
     }
 
     pub(super) fn insert(&mut self, kind: CheckpointKind, path: Path, location: Location, state: OpenState) -> OpenNo {
-        let open = OpenNo(self.next_open);
-        self.next_open += 1;
-        self.by_path.insert((kind, path.clone()), open);
-        self.open.insert(
-            open,
-            Open {
-                kind,
-                path,
-                location,
-                state,
-            },
-        );
+        let recorded = (!self.replay.is_empty()).then(|| path.clone());
+        let open = self.open.insert(Open {
+            kind,
+            path,
+            location,
+            state,
+        });
+        if let Some(path) = recorded {
+            self.by_path.insert(kind, path, open);
+        }
         open
     }
 
     /// Takes a checkpoint out of every index.
     pub(super) fn close(&mut self, open: OpenNo) -> Option<Open> {
-        let closed = self.open.remove(&open)?;
-        if self.by_path.get(&(closed.kind, closed.path.clone())) == Some(&open) {
-            self.by_path.remove(&(closed.kind, closed.path.clone()));
+        let closed = self.open.remove(open)?;
+        self.leave(open, (closed.kind, &closed.path), &closed.state);
+        Some(closed)
+    }
+
+    /// Closes a checkpoint and leaves the answer for its future.
+    pub(super) fn answer(&mut self, open: OpenNo, delivery: Delivery) {
+        if let Some(Open { kind, path, state, .. }) = self.open.get_mut(open) {
+            let before = std::mem::replace(state, OpenState::Answered(delivery));
+            let (kind, path) = (*kind, path.clone());
+            self.leave(open, (kind, &path), &before);
         }
-        match &closed.state {
+    }
+
+    /// Takes a checkpoint that was in this state out of every index but the first.
+    fn leave(&mut self, open: OpenNo, (kind, path): (CheckpointKind, &Path), state: &OpenState) {
+        self.by_path.remove(kind, path, open);
+        match state {
             OpenState::Step { phase, .. } => self.leave_phase(open, *phase),
             OpenState::Sleep { due } => {
                 self.deadlines.remove(&(*due, open));
@@ -362,19 +371,32 @@ impl Machine {
             }
             OpenState::Removed | OpenState::Answered(_) => {}
         }
-        Some(closed)
     }
 
-    /// Closes a checkpoint and leaves the answer for its future.
-    pub(super) fn answer(&mut self, open: OpenNo, delivery: Delivery) {
-        if let Some(closed) = self.close(open) {
-            self.open.insert(
-                open,
-                Open {
-                    state: OpenState::Answered(delivery),
-                    ..closed
-                },
-            );
+    /// A step waits for what led to it to be durable.
+    fn hold(&mut self, open: OpenNo) {
+        self.active += 1;
+        self.held += 1;
+        if self.gated.len() > 2 * self.held + UNGATED_MAX {
+            self.forget_ungated();
+        }
+        self.gated.push(open);
+    }
+
+    pub(super) fn forget_ungated(&mut self) {
+        let mut gated = std::mem::take(&mut self.gated);
+        gated.retain(|open| self.is_held(*open));
+        self.gated = gated;
+    }
+
+    pub(super) fn is_held(&self, open: OpenNo) -> bool {
+        match self.open.get(open).map(|open| &open.state) {
+            Some(OpenState::Step { phase, .. }) => match phase {
+                Phase::Gated { .. } | Phase::Announced { .. } => true,
+                Phase::Running { .. } | Phase::BackingOff { .. } => false,
+            },
+            Some(OpenState::Sleep { .. } | OpenState::Wait { .. } | OpenState::Removed | OpenState::Answered(_))
+            | None => false,
         }
     }
 
@@ -382,17 +404,14 @@ impl Machine {
         let Some(Open {
             state: OpenState::Step { phase, .. },
             ..
-        }) = self.open.get_mut(&open)
+        }) = self.open.get_mut(open)
         else {
             return;
         };
         let before = std::mem::replace(phase, next);
         self.leave_phase(open, before);
         match next {
-            Phase::Gated { .. } | Phase::Announced { .. } => {
-                self.active += 1;
-                self.gated.insert(open);
-            }
+            Phase::Gated { .. } | Phase::Announced { .. } => self.hold(open),
             Phase::Running { timeout, .. } => {
                 self.active += 1;
                 if let Some(timeout) = timeout {
@@ -409,8 +428,9 @@ impl Machine {
         match phase {
             Phase::Gated { .. } | Phase::Announced { .. } => {
                 self.active -= 1;
-                self.gated.remove(&open);
-                self.sealed.remove(&open);
+                self.held -= 1;
+                // Where it is not the last, it is passed over later.
+                self.gated.pop_if(|last| *last == open);
             }
             Phase::Running { timeout, .. } => {
                 self.active -= 1;
@@ -431,14 +451,14 @@ impl Machine {
             path,
             state: OpenState::Step { rules, phase, .. },
             ..
-        }) = self.open.get(&open)
+        }) = self.open.get(open)
         else {
             return false;
         };
         match *phase {
             Phase::Gated { attempt } if rules.at_most_once => {
                 let step = path.clone();
-                self.append_at_clock(now, EventKind::AttemptStarted { step, attempt });
+                self.append_at_clock(now, &EventKind::AttemptStarted { step, attempt });
                 self.set_phase(open, Phase::Announced { attempt });
                 false
             }

@@ -1,9 +1,8 @@
 //! Why an instance stops, in words for the person who must mend it: recorded, attempted, where.
 
-use super::checkpoint::{Open, OpenNo, OpenState};
-use super::event::{Event, EventKind};
+use super::checkpoint::{Open, OpenState};
+use super::event::EventKind;
 use super::path::{DuplicateKey, Location};
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// How many of the code's open checkpoints a message lists.
@@ -59,15 +58,17 @@ impl Fault {
     }
 
     /// The journal goes on with `kind`, and the code is at none of its checkpoints.
-    pub(super) fn unclaimed(place: usize, kind: &EventKind, open: &BTreeMap<OpenNo, Open>) -> Self {
+    pub(super) fn unclaimed(place: usize, kind: &EventKind, open: &[&Open]) -> Self {
         Self::divergence(&recorded(place, kind), &attempted(open), &remedy(kind))
     }
 
     /// The code did something by itself that the journal does not know at this place.
-    pub(super) fn unrecorded_command(command: &EventKind, location: Location, next: Option<&(usize, Event)>) -> Self {
-        let recorded = next.map_or("nothing more".to_owned(), |(place, event)| {
-            recorded(*place, &event.kind)
-        });
+    pub(super) fn unrecorded_command(
+        command: &EventKind,
+        location: Location,
+        next: Option<(usize, &EventKind)>,
+    ) -> Self {
+        let recorded = next.map_or("nothing more".to_owned(), |(place, kind)| recorded(place, kind));
         Self::divergence(&recorded, &format!("{command}, at {location}"), &remedy(command))
     }
 
@@ -107,8 +108,8 @@ fn remedy(kind: &EventKind) -> String {
     }
 }
 
-fn attempted(open: &BTreeMap<OpenNo, Open>) -> String {
-    let reached = open.values().rev().filter(|open| match &open.state {
+fn attempted(open: &[&Open]) -> String {
+    let reached = open.iter().rev().filter(|open| match &open.state {
         OpenState::Step { .. } | OpenState::Sleep { .. } | OpenState::Wait { .. } | OpenState::Removed => true,
         OpenState::Answered(_) => false,
     });

@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The version of the journal format, the first byte of every batch.
-const FORMAT: u8 = 1;
+pub(super) const FORMAT: u8 = 1;
+
+/// How many bytes an event has beside its value, as a first guess.
+pub(super) const EVENT_BYTES: usize = 64;
 
 /// One entry of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,10 +21,10 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// The workflow's input, if this is the start.
-    pub(crate) fn input(&self) -> Option<&Payload> {
-        if let EventKind::Started { input, .. } = &self.kind {
-            Some(input)
+    /// The workflow's input, if this is the start, which is left without it.
+    pub(crate) fn take_input(&mut self) -> Option<Payload> {
+        if let EventKind::Started { input, .. } = &mut self.kind {
+            Some(std::mem::take(input))
         } else {
             None
         }
@@ -115,6 +118,33 @@ impl EventKind {
     /// what is on disk need not be: it rides along with the next commit.
     pub(super) fn forces_commit(&self) -> bool {
         !matches!(self, EventKind::Drawn { .. } | EventKind::Dropped { .. })
+    }
+
+    /// How large the value is that the event holds.
+    pub(super) fn value_bytes(&self) -> usize {
+        match self {
+            EventKind::Started { input: value, .. }
+            | EventKind::StepSucceeded { result: value, .. }
+            | EventKind::SignalReceived { payload: value, .. }
+            | EventKind::SignalSetAside { payload: value, .. }
+            | EventKind::Completed { output: value } => value.0.len(),
+            EventKind::StepFailed { .. }
+            | EventKind::AttemptFailed { .. }
+            | EventKind::AttemptStarted { .. }
+            | EventKind::AttemptInterrupted { .. }
+            | EventKind::Dropped { .. }
+            | EventKind::SleepBegan { .. }
+            | EventKind::SleepEnded { .. }
+            | EventKind::WaitBegan { .. }
+            | EventKind::WaitElapsed { .. }
+            | EventKind::Drawn { .. }
+            | EventKind::CancelRequested { .. }
+            | EventKind::Failed { .. }
+            | EventKind::Cancelled { .. }
+            | EventKind::Patched { .. }
+            | EventKind::Kept { .. }
+            | EventKind::Behaviour { .. } => 0,
+        }
     }
 
     /// The checkpoint that the event is about.
@@ -237,14 +267,29 @@ impl fmt::Display for EventKind {
 
 /// The bytes of one batch: the format, then the events one after the other.
 pub(crate) fn encode_batch(events: &[Event]) -> Vec<u8> {
-    let mut bytes = vec![FORMAT];
-    for event in events {
-        bytes = postcard::to_extend(event, bytes).expect("events hold nothing that postcard refuses");
+    let values: usize = events.iter().map(|event| EVENT_BYTES + event.kind.value_bytes()).sum();
+    let mut bytes = Vec::with_capacity(values);
+    bytes.push(FORMAT);
+    for Event { at, kind } in events {
+        encode_into(&mut bytes, *at, kind);
     }
     bytes
 }
 
+/// Adds the bytes of one event, which are those of [`Event`].
+pub(super) fn encode_into(bytes: &mut Vec<u8>, at: Timestamp, kind: &EventKind) {
+    let before = std::mem::take(bytes);
+    *bytes = postcard::to_extend(&(at, kind), before).expect("events hold nothing that postcard refuses");
+}
+
 pub(crate) fn decode_batch(bytes: &[u8]) -> Result<Vec<Event>, String> {
+    let mut events = Vec::new();
+    decode_into(bytes, &mut events)?;
+    Ok(events)
+}
+
+/// Adds the events of one batch to those of the batches before it.
+pub(crate) fn decode_into(bytes: &[u8], events: &mut Vec<Event>) -> Result<(), String> {
     let Some((&format, mut rest)) = bytes.split_first() else {
         return Err("an empty journal batch".to_owned());
     };
@@ -253,13 +298,12 @@ pub(crate) fn decode_batch(bytes: &[u8]) -> Result<Vec<Event>, String> {
             "a journal batch of format {format}; this version reads format {FORMAT}"
         ));
     }
-    let mut events = Vec::new();
     while !rest.is_empty() {
         let (event, tail) = postcard::take_from_bytes(rest).map_err(|error| error.to_string())?;
         events.push(event);
         rest = tail;
     }
-    Ok(events)
+    Ok(())
 }
 
 #[cfg(test)]

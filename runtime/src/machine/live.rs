@@ -1,9 +1,9 @@
 //! Live: what arrived becomes the next event. Bodies' outcomes first, then signals, then what is due; each in its order.
 
-use super::checkpoint::{Delivery, Open, OpenNo, OpenState, Phase, StepOutcome};
+use super::checkpoint::{Delivery, Open, OpenState, Phase, StepOutcome};
 use super::event::EventKind;
 use super::path::Path;
-use super::{Machine, Next};
+use super::{Machine, Next, OpenNo};
 use crate::failure::{AttemptFailure, StepError, StepFailureKind};
 use crate::store::StoredSignal;
 use crate::time::Timestamp;
@@ -16,8 +16,8 @@ impl Machine {
 
     /// A cancellation that the store accepted: the last events of the journal.
     pub(crate) fn cancel(&mut self, now: Timestamp, reason: String) {
-        self.append_at_clock(now, EventKind::CancelRequested { reason: reason.clone() });
-        self.append_at_clock(now, EventKind::Cancelled { reason });
+        self.append_at_clock(now, &EventKind::CancelRequested { reason: reason.clone() });
+        self.append_at_clock(now, &EventKind::Cancelled { reason });
     }
 
     pub(super) fn next_live(&mut self, now: Timestamp, chance: u32) -> Next {
@@ -54,7 +54,7 @@ impl Machine {
                     failures,
                 },
             ..
-        }) = self.open.get(&open)
+        }) = self.open.get(open)
         else {
             return None;
         };
@@ -65,15 +65,11 @@ impl Machine {
         self.now = now;
         match outcome {
             StepOutcome::Succeeded(result) => {
-                self.append(
-                    now,
-                    EventKind::StepSucceeded {
-                        step,
-                        attempt,
-                        result: result.clone(),
-                    },
-                );
-                self.answer(open, Delivery::Step(Ok(result)));
+                let event = EventKind::StepSucceeded { step, attempt, result };
+                self.append(now, &event);
+                if let EventKind::StepSucceeded { result, .. } = event {
+                    self.answer(open, Delivery::Step(Ok(result)));
+                }
                 Some(Next::Deliver(open))
             }
             StepOutcome::Failed { failure, retryable } => {
@@ -99,7 +95,7 @@ impl Machine {
             Some(retry_at) => {
                 self.append(
                     now,
-                    EventKind::AttemptFailed {
+                    &EventKind::AttemptFailed {
                         step,
                         attempt,
                         failure,
@@ -110,13 +106,17 @@ impl Machine {
                 Next::Notify(open)
             }
             None => {
-                let error = StepError {
-                    step: step.to_string(),
-                    attempts: attempt,
-                    failure: failure.clone(),
-                };
-                self.append(now, EventKind::StepFailed { step, attempt, failure });
-                self.answer(open, Delivery::Step(Err(error)));
+                let name = step.to_string();
+                let event = EventKind::StepFailed { step, attempt, failure };
+                self.append(now, &event);
+                if let EventKind::StepFailed { failure, .. } = event {
+                    let error = StepError {
+                        step: name,
+                        attempts: attempt,
+                        failure,
+                    };
+                    self.answer(open, Delivery::Step(Err(error)));
+                }
                 Next::Deliver(open)
             }
         }
@@ -127,7 +127,7 @@ impl Machine {
             path,
             state: OpenState::Wait { check, .. },
             ..
-        }) = self.open.get(&open)
+        }) = self.open.get(open)
         else {
             return Next::Quiet;
         };
@@ -137,21 +137,21 @@ impl Machine {
         self.consumed_signals.push(sequence);
         match check(&payload.0) {
             Ok(()) => {
-                self.append(
-                    now,
-                    EventKind::SignalReceived {
-                        wait,
-                        sequence,
-                        payload: payload.clone(),
-                    },
-                );
-                self.answer(open, Delivery::Signal(payload));
+                let event = EventKind::SignalReceived {
+                    wait,
+                    sequence,
+                    payload,
+                };
+                self.append(now, &event);
+                if let EventKind::SignalReceived { payload, .. } = event {
+                    self.answer(open, Delivery::Signal(payload));
+                }
                 Next::Deliver(open)
             }
             Err(reason) => {
                 self.append(
                     now,
-                    EventKind::SignalSetAside {
+                    &EventKind::SignalSetAside {
                         wait,
                         sequence,
                         payload,
@@ -164,20 +164,20 @@ impl Machine {
     }
 
     fn fall_due(&mut self, now: Timestamp, chance: u32, open: OpenNo) -> Next {
-        let Some(Open { path, state, .. }) = self.open.get(&open) else {
+        let Some(Open { path, state, .. }) = self.open.get(open) else {
             return Next::Quiet;
         };
         let path = path.clone();
         match state {
             OpenState::Sleep { .. } => {
                 self.now = now;
-                self.append(now, EventKind::SleepEnded { sleep: path });
+                self.append(now, &EventKind::SleepEnded { sleep: path });
                 self.answer(open, Delivery::SleepEnded);
                 Next::Deliver(open)
             }
             OpenState::Wait { .. } => {
                 self.now = now;
-                self.append(now, EventKind::WaitElapsed { wait: path });
+                self.append(now, &EventKind::WaitElapsed { wait: path });
                 self.answer(open, Delivery::Elapsed);
                 Next::Deliver(open)
             }
@@ -187,7 +187,7 @@ impl Machine {
             } => {
                 let attempt = *next;
                 self.now = now;
-                self.append(now, EventKind::AttemptStarted { step: path, attempt });
+                self.append(now, &EventKind::AttemptStarted { step: path, attempt });
                 self.set_phase(open, Phase::Gated { attempt });
                 Next::Quiet
             }

@@ -19,35 +19,43 @@
 //! The only attempt of a step that runs at most once is announced in a commit of its own before it begins, so that one
 //! which never began is not called interrupted.
 
+mod batch;
 mod change;
 mod checkpoint;
 mod divergence;
 mod event;
+mod index;
 mod live;
 mod path;
+mod recorded;
 mod replay;
 mod retry;
 mod signals;
+mod slots;
 mod waiting;
 
 #[cfg(test)]
 mod tests;
 
 pub use checkpoint::WaitingFor;
-pub(crate) use checkpoint::{Activity, Delivery, OpenNo, SignalCheck, StepOutcome, StepRules, StepView};
+pub(crate) use checkpoint::{Activity, Delivery, SignalCheck, StepOutcome, StepRules, StepView};
 pub(crate) use divergence::{Fault, FaultKind};
-pub(crate) use event::{CheckpointKind, Event, EventKind, decode_batch, encode_batch};
+pub(crate) use event::{CheckpointKind, Event, EventKind, decode_batch, decode_into, encode_batch};
 pub(crate) use path::{Location, Path, ScopeNames};
 pub use retry::Retry;
+pub(crate) use slots::OpenNo;
 pub(crate) use waiting::waiting_for;
 
 use crate::payload::Payload;
 use crate::store::StoredSignal;
 use crate::time::Timestamp;
+use batch::Batch;
 use change::Changes;
-use checkpoint::Open;
+use index::Index;
+use recorded::Recorded;
 use replay::CommandKey;
 use signals::Signals;
+use slots::Slots;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What this engine does, as a number that every instance keeps from its start on.
@@ -63,25 +71,29 @@ pub(crate) struct Machine {
     seed: [u8; 16],
     /// What the engine did when the instance was started, see [`BEHAVIOUR`].
     behaviour: u32,
-    /// Recorded events that are not delivered yet, with their places in the journal.
-    replay: VecDeque<(usize, Event)>,
+    /// Recorded events that are not delivered yet.
+    replay: Recorded,
     /// Commands that the segment under way has recorded and the code has not claimed yet.
     expected: BTreeMap<CommandKey, (usize, EventKind)>,
     /// Whether the poll under way answers a recorded event.
     replaying: bool,
-    open: BTreeMap<OpenNo, Open>,
-    by_path: BTreeMap<(CheckpointKind, Path), OpenNo>,
-    next_open: u64,
+    open: Slots,
+    /// What recorded events are for; kept only while there are any.
+    by_path: Index,
     /// Steps whose body runs or is about to.
     active: usize,
     outcomes: VecDeque<(OpenNo, u32, StepOutcome)>,
     signals: Signals,
     deadlines: BTreeSet<(Timestamp, OpenNo)>,
-    /// Steps that may begin once everything that led to them is durable.
-    gated: BTreeSet<OpenNo>,
-    /// Steps whose causes are in the commit under way.
-    sealed: BTreeSet<OpenNo>,
-    batch: Vec<Event>,
+    /// How many of them wait for what led to them to be durable.
+    held: usize,
+    /// Steps that may begin once everything that led to them is durable, and some that were that before.
+    gated: Vec<OpenNo>,
+    /// Steps whose causes are in the commit under way, and some that were dropped since.
+    sealed: Vec<OpenNo>,
+    /// Those that began last; kept for its room.
+    released: Vec<OpenNo>,
+    batch: Batch,
     consumed_signals: Vec<u64>,
     changes: Changes,
     fault: Option<Fault>,
@@ -103,7 +115,8 @@ pub(crate) enum Next {
 /// What a turn produced, to be written as one.
 #[derive(Debug, Default)]
 pub(crate) struct TurnBatch {
-    pub(crate) events: Vec<Event>,
+    /// The events, encoded, if there are any.
+    pub(crate) events: Option<Vec<u8>>,
     pub(crate) consumed_signals: Vec<u64>,
 }
 
@@ -119,26 +132,32 @@ impl Machine {
         };
         let (now, seed) = (*at, *seed);
         let behaviour = behaviour_of(&journal)?;
-        let is_written_down =
-            |(place, event): &(usize, Event)| *place == 1 && matches!(event.kind, EventKind::Behaviour { .. });
-        let events = journal.into_iter().enumerate().skip(1);
+        let is_written_down = matches!(
+            journal.get(1),
+            Some(Event {
+                kind: EventKind::Behaviour { .. },
+                ..
+            })
+        );
+        let first = 1 + usize::from(is_written_down);
         let mut machine = Self {
             now,
             seed,
             behaviour,
-            replay: events.filter(|event| !is_written_down(event)).collect(),
+            replay: Recorded::after(first, journal),
             expected: BTreeMap::new(),
             replaying: false,
-            open: BTreeMap::new(),
-            by_path: BTreeMap::new(),
-            next_open: 0,
+            open: Slots::default(),
+            by_path: Index::default(),
             active: 0,
+            held: 0,
             outcomes: VecDeque::new(),
             signals: Signals::new(signals, accepted),
             deadlines: BTreeSet::new(),
-            gated: BTreeSet::new(),
-            sealed: BTreeSet::new(),
-            batch: Vec::new(),
+            gated: Vec::new(),
+            sealed: Vec::new(),
+            released: Vec::new(),
+            batch: Batch::default(),
             consumed_signals: Vec::new(),
             changes: Changes::default(),
             fault: None,
@@ -199,39 +218,47 @@ impl Machine {
 
     /// Takes what must be committed. Steps that wait for it begin with [`Machine::release_sealed`].
     pub(crate) fn seal(&mut self) -> TurnBatch {
+        // Only what is held now: a step that was gated, failed and is gated anew later must not begin with this commit.
+        self.forget_ungated();
         self.sealed.append(&mut self.gated);
         TurnBatch {
-            events: std::mem::take(&mut self.batch),
+            events: self.batch.take(),
             consumed_signals: std::mem::take(&mut self.consumed_signals),
         }
     }
 
     /// Whether something happened that must be durable before anything follows from it.
     pub(crate) fn needs_commit(&self) -> bool {
-        self.batch.iter().any(|event| event.kind.forces_commit())
+        self.batch.needs_commit()
     }
 
     /// The commit is durable: these steps begin now. Those that run at most once are announced instead, for the next commit.
-    pub(crate) fn release_sealed(&mut self, now: Timestamp) -> Vec<OpenNo> {
-        let released = std::mem::take(&mut self.sealed);
-        released
-            .into_iter()
-            .filter(|open| self.begin_attempt(*open, now))
-            .collect()
+    pub(crate) fn release_sealed(&mut self, now: Timestamp) -> &[OpenNo] {
+        self.released.clear();
+        self.released.append(&mut self.sealed);
+        self.release(now)
     }
 
     /// Everything that led here is durable already: these steps begin now. Those that run at most once are announced
     /// instead, for the next commit.
-    pub(crate) fn release_gated(&mut self, now: Timestamp) -> Vec<OpenNo> {
-        let released = std::mem::take(&mut self.gated);
-        released
-            .into_iter()
-            .filter(|open| self.begin_attempt(*open, now))
-            .collect()
+    pub(crate) fn release_gated(&mut self, now: Timestamp) -> &[OpenNo] {
+        self.released.clear();
+        self.released.append(&mut self.gated);
+        self.release(now)
+    }
+
+    /// In the order in which the code reached them.
+    fn release(&mut self, now: Timestamp) -> &[OpenNo] {
+        let mut held = std::mem::take(&mut self.released);
+        held.sort_unstable();
+        held.dedup();
+        held.retain(|open| self.begin_attempt(*open, now));
+        self.released = held;
+        &self.released
     }
 
     pub(crate) fn has_gated(&self) -> bool {
-        !self.gated.is_empty()
+        self.gated.iter().any(|open| self.is_held(*open))
     }
 
     /// Whether only signals, sleeps and back-offs are awaited.
@@ -241,7 +268,7 @@ impl Machine {
 
     /// Whether a body runs, as opposed to waiting for its causes to be durable.
     pub(crate) fn has_running(&self) -> bool {
-        self.active > self.gated.len() + self.sealed.len()
+        self.active > self.held
     }
 
     /// Whether the code has reached any checkpoint that is not answered.
@@ -252,13 +279,7 @@ impl Machine {
     /// The poll under way ended in a fault: what the code did by itself in it is not recorded, so that mended code may do
     /// otherwise. What came from outside is kept.
     pub(crate) fn discard_faulty_poll(&mut self) {
-        while self
-            .batch
-            .last()
-            .is_some_and(|event| CommandKey::of(&event.kind).is_some())
-        {
-            self.batch.pop();
-        }
+        self.batch.discard_commands();
     }
 
     /// The earliest instant at which something is due.
@@ -266,12 +287,12 @@ impl Machine {
         self.deadlines.first().map(|(due, _)| *due)
     }
 
-    fn append(&mut self, at: Timestamp, kind: EventKind) {
-        self.batch.push(Event { at, kind });
+    fn append(&mut self, at: Timestamp, kind: &EventKind) {
+        self.batch.append(at, kind);
     }
 
     /// Appends what no poll answers, as of the wall clock. A clock that was set back must not make the journal run backwards.
-    fn append_at_clock(&mut self, now: Timestamp, kind: EventKind) {
+    fn append_at_clock(&mut self, now: Timestamp, kind: &EventKind) {
         self.now = self.now.max(now);
         self.append(self.now, kind);
     }

@@ -4,24 +4,36 @@
 //! `map[5]/{0}/pack` (in the first block of the sixth item of a `map_concurrent`). It is claimed when the checkpoint is
 //! constructed, so it does not depend on which of two branches runs first.
 
+use serde::de::Visitor;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// A checkpoint's path within its instance.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Path(Arc<str>);
+/// A checkpoint's path within its instance. Clones share the text.
+#[derive(Clone)]
+pub(crate) struct Path(Text);
+
+#[derive(Clone)]
+enum Text {
+    /// A name that stands for itself: the first of its name, outside of all blocks.
+    Name(&'static str),
+    Made(Arc<str>),
+}
 
 impl Path {
     pub(crate) fn as_str(&self) -> &str {
-        &self.0
+        match &self.0 {
+            Text::Name(name) => name,
+            Text::Made(text) => text,
+        }
     }
 
     /// The checkpoint's own name, without scope, key and ordinal.
     pub(crate) fn name(&self) -> String {
         let (mut name, mut is_escaped, mut is_over) = (String::new(), false, false);
-        for character in self.0.chars() {
+        for character in self.as_str().chars() {
             match character {
                 '\\' if !is_escaped => {
                     is_escaped = true;
@@ -38,33 +50,63 @@ impl Path {
     }
 }
 
-impl From<&str> for Path {
-    fn from(text: &str) -> Self {
-        Path(text.into())
+impl PartialEq for Path {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
     }
 }
 
-impl From<String> for Path {
-    fn from(text: String) -> Self {
-        Path(text.into())
+impl Eq for Path {}
+
+impl PartialOrd for Path {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Path {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_str().cmp(other.as_str())
+    }
+}
+
+impl From<&str> for Path {
+    fn from(text: &str) -> Self {
+        Path(Text::Made(text.into()))
+    }
+}
+
+impl fmt::Debug for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
     }
 }
 
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(self.as_str())
     }
 }
 
 impl Serialize for Path {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        serializer.serialize_str(self.as_str())
     }
 }
 
 impl<'de> Deserialize<'de> for Path {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(Path::from)
+        struct PathVisitor;
+        impl Visitor<'_> for PathVisitor {
+            type Value = Path;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a checkpoint's path")
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Path, E> {
+                Ok(Path::from(text))
+            }
+        }
+        deserializer.deserialize_str(PathVisitor)
     }
 }
 
@@ -85,15 +127,20 @@ pub(crate) struct ScopeNames {
     depth: u16,
     ordinals: BTreeMap<&'static str, u32>,
     keys: BTreeMap<Path, Location>,
+    /// Room in which a path is put together.
+    text: String,
 }
 
 impl ScopeNames {
     /// The path of the next checkpoint called `name`.
     pub(crate) fn claim(&mut self, name: &'static str) -> Path {
-        let mut path = self.begin(name);
         let ordinal = self.ordinal(name);
-        push_ordinal(&mut path, ordinal);
-        path.into()
+        if ordinal == 0 && self.prefix.is_empty() && !has_any(name, &SPECIAL) {
+            return Path(Text::Name(name));
+        }
+        self.begin(name);
+        push_ordinal(&mut self.text, ordinal);
+        self.text.as_str().into()
     }
 
     /// The path of the checkpoint called `name` with this key.
@@ -103,11 +150,11 @@ impl ScopeNames {
         key: &str,
         location: Location,
     ) -> Result<Path, DuplicateKey> {
-        let mut path = self.begin(name);
-        path.push('(');
-        push_escaped(&mut path, key, &[')', '\\']);
-        path.push(')');
-        let path = Path::from(path);
+        self.begin(name);
+        self.text.push('(');
+        push_escaped(&mut self.text, key, b")\\");
+        self.text.push(')');
+        let path = Path::from(self.text.as_str());
         match self.keys.insert(path.clone(), location) {
             None => Ok(path),
             Some(first) => Err(DuplicateKey { path, first }),
@@ -147,11 +194,10 @@ impl ScopeNames {
         }
     }
 
-    fn begin(&self, name: &'static str) -> String {
-        let mut path = String::with_capacity(self.prefix.len() + name.len() + 4);
-        path.push_str(&self.prefix);
-        push_escaped(&mut path, name, &SPECIAL);
-        path
+    fn begin(&mut self, name: &'static str) {
+        self.text.clear();
+        self.text.push_str(&self.prefix);
+        push_escaped(&mut self.text, name, &SPECIAL);
     }
 
     fn ordinal(&mut self, name: &'static str) -> u32 {
@@ -167,22 +213,35 @@ impl ScopeNames {
 const DEPTH_MAX: u16 = 128;
 
 /// Characters with a meaning in a path.
-const SPECIAL: [char; 6] = ['/', '#', '(', '[', '{', '\\'];
+const SPECIAL: [u8; 6] = *b"/#([{\\";
+
+/// All of these are one byte and part of no other character.
+fn has_any(text: &str, special: &[u8]) -> bool {
+    text.bytes().any(|byte| special.contains(&byte))
+}
 
 fn push_ordinal(path: &mut String, ordinal: u32) {
     if ordinal > 0 {
         path.push('#');
-        path.push_str(&ordinal.to_string());
+        push_number(path, ordinal);
     }
 }
 
-fn push_escaped(path: &mut String, text: &str, special: &[char]) {
-    if !text.contains(special) {
+/// In decimal; this is written for every step of a loop.
+fn push_number(path: &mut String, number: u32) {
+    if number > 9 {
+        push_number(path, number / 10);
+    }
+    path.extend(char::from_digit(number % 10, 10));
+}
+
+fn push_escaped(path: &mut String, text: &str, special: &[u8]) {
+    if !has_any(text, special) {
         path.push_str(text);
         return;
     }
     for character in text.chars() {
-        if special.contains(&character) {
+        if u8::try_from(character).is_ok_and(|byte| special.contains(&byte)) {
             path.push('\\');
         }
         path.push(character);

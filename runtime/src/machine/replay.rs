@@ -1,10 +1,10 @@
 //! Replay: recorded events, delivered in order, and recorded commands, claimed by the code that repeats them.
 
-use super::checkpoint::{Delivery, Open, OpenNo, OpenState, Phase, StepOutcome};
+use super::checkpoint::{Delivery, Open, OpenState, Phase, StepOutcome};
 use super::divergence::Fault;
-use super::event::{CheckpointKind, Event, EventKind};
+use super::event::{CheckpointKind, EventKind};
 use super::path::{Location, Path};
-use super::{Machine, Next};
+use super::{Machine, Next, OpenNo};
 use crate::failure::{AttemptFailure, StepError, StepFailureKind};
 use crate::time::Timestamp;
 
@@ -20,6 +20,10 @@ pub(super) enum CommandKey {
 }
 
 impl CommandKey {
+    pub(super) fn is_command(kind: &EventKind) -> bool {
+        Self::of(kind).is_some()
+    }
+
     /// `None` for what came from outside: only what workflow code did by itself, in the poll after the event before it, is a
     /// command.
     pub(super) fn of(kind: &EventKind) -> Option<CommandKey> {
@@ -52,10 +56,10 @@ impl CommandKey {
 impl Machine {
     /// Moves the commands that follow the event under way from the journal to where the code finds them.
     pub(super) fn lay_out_segment(&mut self) {
-        while let Some((_, Event { kind, .. })) = self.replay.front() {
+        while let Some((_, kind)) = self.replay.first() {
             let Some(key) = CommandKey::of(kind) else { break };
             let is_passed_over = self.is_passed_over(kind);
-            let Some((place, event)) = self.replay.pop_front() else {
+            let Some((place, event)) = self.replay.take_first() else {
                 break;
             };
             match key {
@@ -73,24 +77,24 @@ impl Machine {
             return Some(recorded);
         }
         if self.replay.is_empty() {
-            self.append(self.now, command);
+            self.append(self.now, &command);
         } else if self.changes.has_just_passed() {
             return self.late_command(&key, command);
         } else if let Some((place, change)) = self.unclaimed_change() {
             // The code goes another way because it does not know the change.
             self.set_fault(Fault::unknown_change(place, change, &command, location));
         } else {
-            self.set_fault(Fault::unrecorded_command(&command, location, self.replay.front()));
+            self.set_fault(Fault::unrecorded_command(&command, location, self.replay.first()));
         }
         None
     }
 
     pub(super) fn next_recorded(&mut self) -> Next {
         if let Some((place, kind)) = self.first_unclaimed() {
-            self.set_fault(Fault::unclaimed(place, kind, &self.open));
+            self.set_fault(Fault::unclaimed(place, kind, &self.open.in_order()));
             return Next::Idle;
         }
-        let Some((place, event)) = self.replay.pop_front() else {
+        let Some((place, event)) = self.replay.take_first() else {
             return Next::Idle;
         };
         self.now = event.at;
@@ -98,15 +102,15 @@ impl Machine {
         self.lay_out_segment();
         match event.kind.checkpoint() {
             None => {
-                self.set_fault(Fault::unclaimed(place, &event.kind, &self.open));
+                self.set_fault(Fault::unclaimed(place, &event.kind, &self.open.in_order()));
                 Next::Idle
             }
-            Some((kind, path)) => match self.by_path.get(&(kind, path.clone())) {
-                Some(open) => self.apply_recorded(*open, event.kind),
+            Some((kind, path)) => match self.by_path.get(kind, path) {
+                Some(open) => self.apply_recorded(open, event.kind),
                 // The code never saw it.
                 None if matches!(event.kind, EventKind::SignalSetAside { .. }) => Next::Quiet,
                 None => {
-                    self.set_fault(Fault::unclaimed(place, &event.kind, &self.open));
+                    self.set_fault(Fault::unclaimed(place, &event.kind, &self.open.in_order()));
                     Next::Idle
                 }
             },
@@ -172,7 +176,7 @@ impl Machine {
         if let Some(Open {
             state: OpenState::Step { failures, .. },
             ..
-        }) = self.open.get_mut(&open)
+        }) = self.open.get_mut(open)
         {
             *failures = failures.saturating_add(1);
         }
@@ -191,12 +195,14 @@ impl Machine {
         if self.fault.is_some() || !interrupted {
             return;
         }
+        self.gated.sort_unstable();
+        self.gated.dedup();
         for open in self.gated.clone() {
             let Some(Open {
                 path,
                 state: OpenState::Step { rules, phase, .. },
                 ..
-            }) = self.open.get(&open)
+            }) = self.open.get(open)
             else {
                 continue;
             };
@@ -218,7 +224,7 @@ impl Machine {
                 }
                 Phase::Gated { attempt } if !rules.at_most_once => {
                     let step = path.clone();
-                    self.append_at_clock(now, EventKind::AttemptInterrupted { step, attempt });
+                    self.append_at_clock(now, &EventKind::AttemptInterrupted { step, attempt });
                     self.set_phase(
                         open,
                         Phase::Gated {
@@ -234,7 +240,7 @@ impl Machine {
 
     /// The phase of a step of which the journal says that an attempt began.
     fn begun(&self, open: OpenNo, attempt: u32) -> Phase {
-        match self.open.get(&open).map(|open| &open.state) {
+        match self.open.get(open).map(|open| &open.state) {
             Some(OpenState::Step { rules, .. }) if rules.at_most_once => Phase::Announced { attempt },
             Some(
                 OpenState::Step { .. }
@@ -248,9 +254,9 @@ impl Machine {
     }
 
     /// The workflow returned. An error when the journal knows more than the code did.
-    pub(crate) fn finish(&mut self, now: Timestamp, end: EventKind) {
+    pub(crate) fn finish(&mut self, now: Timestamp, end: &EventKind) {
         let left_over = self.first_unclaimed();
-        let left_over = left_over.or(self.replay.front().map(|(place, event)| (*place, &event.kind)));
+        let left_over = left_over.or(self.replay.first());
         if let Some((place, kind)) = left_over {
             self.set_fault(Fault::returned_early(place, kind));
         } else if self.fault.is_none() {

@@ -1,6 +1,6 @@
 //! Buffered signals and the waits for them: first in, first out, per name; the oldest wait first.
 
-use super::checkpoint::OpenNo;
+use super::OpenNo;
 use crate::store::StoredSignal;
 use crate::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

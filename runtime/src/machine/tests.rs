@@ -1,8 +1,8 @@
 //! Given a journal, when something happens, then these events. No executor, no clock, no store.
 
-use super::checkpoint::{Delivery, OpenNo, StepOutcome, StepRules, StepView};
-use super::event::{CheckpointKind, Event, EventKind};
-use super::{FaultKind, Machine, Next, Path, Retry};
+use super::checkpoint::{Delivery, StepOutcome, StepRules, StepView};
+use super::event::{CheckpointKind, Event, EventKind, decode_batch};
+use super::{FaultKind, Machine, Next, OpenNo, Path, Retry};
 use crate::failure::{AttemptFailure, StepFailureKind};
 use crate::payload::Payload;
 use crate::store::StoredSignal;
@@ -63,8 +63,13 @@ fn failure() -> StepOutcome {
     }
 }
 
+pub(super) fn sealed(machine: &mut Machine) -> Vec<Event> {
+    let batch = machine.seal().events;
+    batch.map_or_else(Vec::new, |bytes| decode_batch(&bytes).expect("it was just encoded"))
+}
+
 pub(super) fn committed(machine: &mut Machine) -> Vec<EventKind> {
-    machine.seal().events.into_iter().map(|event| event.kind).collect()
+    sealed(machine).into_iter().map(|event| event.kind).collect()
 }
 
 pub(super) fn signal(sequence: u64, name: &str, byte: u8) -> StoredSignal {
@@ -269,7 +274,13 @@ fn signals_reach_waits_in_order_and_are_known_once() {
     machine.offer_signal(signal(0, "go", 10));
     machine.offer_signal(signal(1, "go", 11));
     for byte in [10, 11] {
-        let wait = machine.open_wait(format!("go#{byte}").into(), Location::caller(), "go", None, any);
+        let wait = machine.open_wait(
+            format!("go#{byte}").as_str().into(),
+            Location::caller(),
+            "go",
+            None,
+            any,
+        );
         assert_eq!(machine.next(at(1), 0), Next::Deliver(wait));
         assert_eq!(machine.take(wait), Some(Delivery::Signal(Payload(vec![byte]))));
     }
@@ -384,7 +395,7 @@ fn returning_before_the_journal_ends_is_a_divergence() {
     let mut machine = given(vec![succeeded("a")]);
     machine.finish(
         at(9),
-        EventKind::Completed {
+        &EventKind::Completed {
             output: Payload::default(),
         },
     );
@@ -434,5 +445,5 @@ fn a_clock_that_was_set_back_does_not_turn_the_journal_back() {
     machine.release_gated(at(0));
     machine.step_outcome(a, 1, StepOutcome::Succeeded(Payload(vec![1])));
     machine.next(at(0), 0);
-    assert_eq!(machine.seal().events[0].at, at(2));
+    assert_eq!(sealed(&mut machine)[0].at, at(2));
 }

@@ -18,6 +18,33 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
+    /// What the last event of a journal says.
+    pub(in crate::driver) fn of(end: EventKind) -> Option<Self> {
+        match end {
+            EventKind::Completed { output } => Some(Outcome::Completed(output.0)),
+            EventKind::Failed { failure } => Some(Outcome::Failed(failure)),
+            EventKind::Cancelled { reason } => Some(Outcome::Cancelled { reason }),
+            EventKind::Started { .. }
+            | EventKind::StepSucceeded { .. }
+            | EventKind::StepFailed { .. }
+            | EventKind::AttemptFailed { .. }
+            | EventKind::AttemptStarted { .. }
+            | EventKind::AttemptInterrupted { .. }
+            | EventKind::Dropped { .. }
+            | EventKind::SleepBegan { .. }
+            | EventKind::SleepEnded { .. }
+            | EventKind::WaitBegan { .. }
+            | EventKind::SignalReceived { .. }
+            | EventKind::WaitElapsed { .. }
+            | EventKind::SignalSetAside { .. }
+            | EventKind::Drawn { .. }
+            | EventKind::CancelRequested { .. }
+            | EventKind::Patched { .. }
+            | EventKind::Kept { .. }
+            | EventKind::Behaviour { .. } => None,
+        }
+    }
+
     pub(crate) fn status(&self) -> Status {
         match self {
             Outcome::Completed(_) => Status::Completed,
@@ -60,11 +87,15 @@ impl Drop for Waiter<'_> {
 
 impl Engine {
     /// Tells everybody who waits for the end of an instance; what is told is durable.
-    pub(in crate::driver) fn announce(&self, instance: InstanceNumber, outcome: &Outcome) {
-        let waiters = lock(&self.waiters).remove(&instance).unwrap_or_default();
+    pub(in crate::driver) fn announce(&self, instance: InstanceNumber, outcome: Outcome) {
+        let mut waiters = lock(&self.waiters).remove(&instance).unwrap_or_default();
+        let last = waiters.pop();
+        // Whoever waited may be gone.
         for waiter in waiters {
-            // Whoever waited may be gone.
             let _ = waiter.send(outcome.clone());
+        }
+        if let Some(waiter) = last {
+            let _ = waiter.send(outcome);
         }
     }
 
@@ -75,7 +106,7 @@ impl Engine {
             return;
         }
         match self.known_outcome(instance) {
-            Ok(Some(outcome)) => self.announce(instance, &outcome),
+            Ok(Some(outcome)) => self.announce(instance, outcome),
             // It goes on later, or is in memory again.
             Ok(None) => {}
             Err(error) => self.unreadable(instance, error.to_string()),
@@ -140,11 +171,8 @@ impl Engine {
             .last_batch(instance)?
             .ok_or_else(|| damaged("a finished instance without a journal"))?;
         let last = decode_batch(&batch).map_err(|reason| damaged(&reason))?.pop();
-        match last.map(|event| event.kind) {
-            Some(EventKind::Completed { output }) => Ok(Some(Outcome::Completed(output.0))),
-            Some(EventKind::Failed { failure }) => Ok(Some(Outcome::Failed(failure))),
-            Some(EventKind::Cancelled { reason }) => Ok(Some(Outcome::Cancelled { reason })),
-            Some(_) | None => Err(damaged("a finished instance whose journal has no end")),
-        }
+        let outcome = last.and_then(|event| Outcome::of(event.kind));
+        let outcome = outcome.ok_or_else(|| damaged("a finished instance whose journal has no end"));
+        outcome.map(Some)
     }
 }

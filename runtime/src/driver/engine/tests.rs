@@ -88,7 +88,7 @@ fn open(clock: &Arc<Still>) -> Arc<Engine> {
         clock: Arc::clone(clock) as Arc<dyn Clock>,
         entropy: Arc::clone(clock) as Arc<dyn Entropy>,
         states: Arc::default(),
-        codes: BTreeMap::from([(("waits".to_owned(), 1), code)]),
+        codes: BTreeMap::from([(("waits", 1), code)]),
         park_after: Duration::ZERO,
         epoch,
         note: None,

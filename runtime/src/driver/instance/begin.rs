@@ -6,7 +6,7 @@ use crate::driver::code::{States, call};
 use crate::driver::engine::Engine;
 use crate::driver::instance::Loaded;
 use crate::driver::live::Live;
-use crate::machine::{Event, decode_batch};
+use crate::machine::{Event, decode_into};
 use crate::store::{InstanceRecord, Status};
 use std::sync::Arc;
 
@@ -45,11 +45,11 @@ pub(in crate::driver) async fn run(engine: Arc<Engine>, live: Arc<Live>, origin:
 }
 
 /// The events of all batches of a journal.
-pub(in crate::driver) fn read_journal(batches: &[Vec<u8>]) -> Result<Vec<Event>, String> {
-    let mut journal = Vec::new();
-    for (place, batch) in batches.iter().enumerate() {
-        let events = decode_batch(batch).map_err(|reason| format!("journal batch {place}: {reason}"))?;
-        journal.extend(events);
+pub(in crate::driver) fn read_journal(batches: Vec<Vec<u8>>) -> Result<Vec<Event>, String> {
+    // Few batches have more than one event.
+    let mut journal = Vec::with_capacity(batches.len());
+    for (place, batch) in batches.into_iter().enumerate() {
+        decode_into(&batch, &mut journal).map_err(|reason| format!("journal batch {place}: {reason}"))?;
     }
     Ok(journal)
 }
@@ -76,7 +76,7 @@ pub(in crate::driver) enum Origin {
     Stored,
 }
 
-async fn drive(engine: Arc<Engine>, live: Arc<Live>, loaded: Loaded, is_fresh: bool, states: &States) {
+async fn drive(engine: Arc<Engine>, live: Arc<Live>, mut loaded: Loaded, is_fresh: bool, states: &States) {
     if loaded.record.status.is_terminal() {
         engine.left(&live, None);
         engine.announce_what_is_known(live.number);
@@ -87,7 +87,7 @@ async fn drive(engine: Arc<Engine>, live: Arc<Live>, loaded: Loaded, is_fresh: b
         live.post(|mail| mail.cancel = Some(reason));
     }
     let code = engine.code(&loaded.record.workflow, loaded.record.version);
-    let input = loaded.journal.first().and_then(Event::input).cloned();
+    let input = loaded.journal.first_mut().and_then(Event::take_input);
     let InstanceRecord { workflow, version, .. } = &loaded.record;
     let code = code.ok_or_else(|| format!("no workflow `{workflow}` of version {version} is registered"));
     let name = code.as_ref().map_or("", |code| code.name());

@@ -4,11 +4,11 @@
 use super::{Commit, End, Progress, Task, drop_future};
 use crate::driver::code::Run;
 use crate::driver::engine::Outcome;
-use crate::machine::{Event, EventKind, Fault, FaultKind, Machine, OpenNo, encode_batch};
+use crate::machine::{EventKind, Fault, FaultKind, Machine, OpenNo, decode_batch};
 use crate::store::{RecordChange, Status, Write};
 use crate::time::Timestamp;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use tracing::level_filters::LevelFilter;
 
 impl Task {
     /// Commits what must be committed, or releases what may begin. `true` if bodies were released and want a poll.
@@ -23,16 +23,16 @@ impl Task {
             drop_future(future);
             self.quarantine(&fault);
         }
-        if let Some(end) = self.end.clone() {
+        if let Some(record) = self.end.as_ref().map(End::record) {
             drop_future(future);
-            self.commit(end.record());
-            self.commit = Commit::Last(end);
+            self.commit(record);
+            self.commit = Commit::Last;
             return false;
         }
         if self.progress != Progress::Live {
             return false;
         }
-        if !self.machine().has_open() && !self.root.woken.load(Ordering::Acquire) {
+        if !self.machine().has_open() && !self.root.is_woken() {
             let fault = Fault::defect("the workflow waits for something that is not durable, and nothing can wake it");
             self.machine().set_fault(fault);
             return true;
@@ -45,7 +45,7 @@ impl Task {
         if self.engine.is_draining() || !self.machine().has_gated() {
             return false;
         }
-        let now = self.engine.clock.now();
+        let now = self.now();
         let released = self.release(|machine| machine.release_gated(now));
         if self.machine().needs_commit() {
             // Steps that run at most once were announced: they begin when that is durable.
@@ -56,12 +56,8 @@ impl Task {
     }
 
     /// Wakes the steps that may begin now.
-    pub(super) fn release(&mut self, take: impl FnOnce(&mut Machine) -> Vec<OpenNo>) -> bool {
-        let released = take(self.machine());
-        for open in &released {
-            self.wake(*open);
-        }
-        !released.is_empty()
+    pub(super) fn release(&mut self, take: impl FnOnce(&mut Machine) -> &[OpenNo]) -> bool {
+        self.turn.as_mut().is_some_and(|turn| turn.release(take))
     }
 
     /// The record as it should be on disk. One that says `Queued` is as good as `Running`, and is not rewritten for it.
@@ -118,11 +114,15 @@ impl Task {
     }
 
     fn commit(&mut self, change: RecordChange) {
-        let now = self.engine.clock.now();
+        let now = self.now();
         let batch = self.machine().seal();
         let expected_batches = self.batches;
-        let has_events = !batch.events.is_empty();
-        self.span.in_scope(|| log(&batch.events));
+        let has_events = batch.events.is_some();
+        if let Some(events) = &batch.events
+            && LevelFilter::current() >= LevelFilter::WARN
+        {
+            self.span.in_scope(|| log(events));
+        }
         let change = (change != self.recorded).then_some(change);
         if let Some(change) = &change {
             self.recorded = change.clone();
@@ -137,7 +137,7 @@ impl Task {
         let write = Write::Turn {
             instance: self.live.number,
             expected_batches,
-            batch: has_events.then(|| encode_batch(&batch.events)),
+            batch: batch.events,
             change,
             consumed_signals: batch.consumed_signals,
             at: now,
@@ -147,17 +147,18 @@ impl Task {
 
     pub(super) fn announce(&mut self, end: End) {
         match end {
-            End::Outcome(outcome) => self.engine.announce(self.live.number, &outcome),
+            End::Outcome(outcome) => self.engine.announce(self.live.number, outcome),
             End::Stopped { status, trouble } => {
                 self.engine
-                    .announce(self.live.number, &Outcome::Stopped { status, trouble });
+                    .announce(self.live.number, Outcome::Stopped { status, trouble });
             }
         }
     }
 }
 
-fn log(events: &[Event]) {
-    for event in events {
+/// Only when somebody listens: the events are there in bytes alone.
+fn log(batch: &[u8]) {
+    for event in decode_batch(batch).unwrap_or_default() {
         match &event.kind {
             EventKind::AttemptFailed { .. }
             | EventKind::StepFailed { .. }

@@ -1,10 +1,10 @@
 //! Given a journal, what an instance is told of a change, and what becomes of checkpoints that are gone.
 
-use crate::machine::checkpoint::{Delivery, OpenNo, StepOutcome, StepView};
+use crate::machine::checkpoint::{Delivery, StepOutcome, StepView};
 use crate::machine::event::{CheckpointKind, EventKind};
 use crate::machine::path::Location;
-use crate::machine::tests::{any, at, committed, given, journal, signal, step, succeeded};
-use crate::machine::{BEHAVIOUR, FaultKind, Machine, Next, start_with};
+use crate::machine::tests::{any, at, committed, given, journal, sealed, signal, step, succeeded};
+use crate::machine::{BEHAVIOUR, FaultKind, Machine, Next, OpenNo, start_with};
 use crate::payload::Payload;
 use std::panic::Location as Caller;
 
@@ -201,7 +201,7 @@ fn a_recorded_change_that_the_code_does_not_know_is_a_divergence_that_names_it()
     let returns: Code = |machine| {
         machine.finish(
             at(9),
-            EventKind::Completed {
+            &EventKind::Completed {
                 output: Payload::default(),
             },
         );
@@ -387,7 +387,7 @@ fn what_the_code_does_behind_something_that_is_gone_comes_late_where_the_journal
         while machine.next(at(9), 0) != Next::Idle {}
         assert_eq!(machine.fault(), None);
         assert_eq!(machine.next_due(), Some(at(30)), "the recorded instant");
-        let late = machine.seal().events;
+        let late = sealed(&mut machine);
         assert!(late.iter().all(|event| event.at == at(3)), "after what is recorded");
         journal.extend(late.into_iter().map(|event| event.kind));
     }

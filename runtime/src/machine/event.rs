@@ -2,7 +2,7 @@
 
 use super::path::Path;
 use crate::failure::{AttemptFailure, Failure};
-use crate::payload::Payload;
+use crate::payload::{self, Payload};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -278,8 +278,7 @@ pub(crate) fn encode_batch(events: &[Event]) -> Vec<u8> {
 
 /// Adds the bytes of one event, which are those of [`Event`].
 pub(super) fn encode_into(bytes: &mut Vec<u8>, at: Timestamp, kind: &EventKind) {
-    let before = std::mem::take(bytes);
-    *bytes = postcard::to_extend(&(at, kind), before).expect("events hold nothing that postcard refuses");
+    payload::append(bytes, &(at, kind)).expect("events hold nothing that postcard refuses");
 }
 
 pub(crate) fn decode_batch(bytes: &[u8]) -> Result<Vec<Event>, String> {

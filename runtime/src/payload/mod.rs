@@ -158,6 +158,26 @@ pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, DecodeError
     read::<T, T>(bytes)
 }
 
+/// Encodes a value behind what the bytes hold already.
+pub(crate) fn append<T: Serialize + ?Sized>(bytes: &mut Vec<u8>, value: &T) -> postcard::Result<()> {
+    struct Behind<'b>(&'b mut Vec<u8>);
+    impl postcard::ser_flavors::Flavor for Behind<'_> {
+        type Output = ();
+        fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+            self.0.push(byte);
+            Ok(())
+        }
+        fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+            self.0.extend_from_slice(bytes);
+            Ok(())
+        }
+        fn finalize(self) -> postcard::Result<()> {
+            Ok(())
+        }
+    }
+    postcard::serialize_with_flavor(value, Behind(bytes))
+}
+
 /// Reads a `T` in the form of an `F`. Every byte must belong to the value: a longer record is another type.
 fn read<'b, T, F: Deserialize<'b>>(bytes: &'b [u8]) -> Result<F, DecodeError> {
     let wrong = |reason: String| DecodeError {

@@ -50,29 +50,51 @@ pub(super) enum What<'v> {
 }
 
 /// The entries of one group, in order, encoded one behind the other.
-#[derive(Default)]
 pub(super) struct Log {
+    /// Tells it from the logs of other groups, of which some are never written and have no number.
+    pub(super) round: u64,
+    /// The instances that the group was about, each once, in the order in which they came.
+    touched: Vec<InstanceNumber>,
     bytes: Vec<u8>,
-    /// Whose each of them is, and where it ends.
-    ends: Vec<(InstanceNumber, usize)>,
+    /// Whose each entry is, as a place in `touched`, and where it ends.
+    ends: Vec<(usize, usize)>,
 }
 
 impl Log {
-    /// Adds an entry and answers how long it is.
-    pub(super) fn push(&mut self, entry: &Entry<'_>) -> usize {
+    pub(super) fn new(round: u64) -> Self {
+        Self {
+            round,
+            touched: Vec::new(),
+            bytes: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    /// Adds an instance, and answers its place.
+    pub(super) fn touch(&mut self, instance: InstanceNumber) -> usize {
+        self.touched.push(instance);
+        self.touched.len() - 1
+    }
+
+    pub(super) fn touched(&self) -> &[InstanceNumber] {
+        &self.touched
+    }
+
+    /// Adds an entry of the instance at this place and answers how long it is.
+    pub(super) fn push(&mut self, place: usize, entry: &Entry<'_>) -> usize {
         let begin = self.bytes.len();
         rows::append(&mut self.bytes, entry);
-        self.ends.push((InstanceNumber(entry.instance), self.bytes.len()));
+        self.ends.push((place, self.bytes.len()));
         self.bytes.len() - begin
     }
 
-    /// Every entry and whose it is.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (InstanceNumber, &[u8])> {
+    /// Every entry and the place of whose it is.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &[u8])> {
         let mut begin = 0;
-        self.ends.iter().map(move |&(instance, end)| {
+        self.ends.iter().map(move |&(place, end)| {
             let bytes = self.bytes.get(begin..end).unwrap_or_default();
             begin = end;
-            (instance, bytes)
+            (place, bytes)
         })
     }
 }

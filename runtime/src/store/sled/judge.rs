@@ -14,7 +14,6 @@ use crate::store::{Cancelled, InstanceRecord, RecordChange, Signalled, Started, 
 use crate::time::Timestamp;
 use ::sled::Tree;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 /// Answers every write of a group, and puts into the draft what they leave. `Err` says why the disk could not be read:
 /// the tails are no longer what is on disk then.
@@ -24,12 +23,12 @@ pub(super) fn group(
     draft: &mut Draft<'_>,
     writes: &[Write],
 ) -> Result<Vec<Written>, String> {
+    let log = tails.begin();
     let mut judge = Judge {
         tree,
         tails,
         draft,
-        log: Log::default(),
-        touched: BTreeSet::new(),
+        log,
     };
     let mut answers = Vec::with_capacity(writes.len());
     for write in writes {
@@ -46,14 +45,8 @@ pub(super) fn group(
             }
         }
     }
-    let Judge {
-        tails,
-        draft,
-        log,
-        touched,
-        ..
-    } = judge;
-    tails.put(draft, &log, &touched).map_err(RowFault::reason)?;
+    let Judge { tails, draft, log, .. } = judge;
+    tails.put(draft, &log).map_err(RowFault::reason)?;
     Ok(answers)
 }
 
@@ -70,8 +63,6 @@ struct Judge<'g, 't> {
     tails: &'g mut Tails,
     draft: &'g mut Draft<'t>,
     log: Log,
-    /// Whose tails this group has touched, if only by loading them.
-    touched: BTreeSet<InstanceNumber>,
 }
 
 impl Judge<'_, '_> {
@@ -126,7 +117,7 @@ impl Judge<'_, '_> {
 
     fn start(&mut self, start: Start<'_>, batch: &[u8], at: Timestamp) -> Result<Started, RowFault> {
         if let Some(existing) = self.tails.load_by_id(self.tree, start.id)? {
-            self.touched.insert(existing.number());
+            existing.touch(&mut self.log);
             return Ok(Started::Existing(Box::new(existing.record().clone())));
         }
         let number = InstanceNumber(self.draft.take_number());
@@ -146,14 +137,15 @@ impl Judge<'_, '_> {
             input_digest,
             batch,
         };
-        tail.grew(self.log.push(&Entry {
+        let place = tail.touch(&mut self.log);
+        let entry = Entry {
             instance: number.0,
             place: 0,
             at,
             what,
-        }));
+        };
+        tail.grew(self.log.push(place, &entry));
         self.tails.insert(tail);
-        self.touched.insert(number);
         Ok(Started::Created(number))
     }
 
@@ -161,7 +153,7 @@ impl Judge<'_, '_> {
         let Some(tail) = self.tails.load(self.tree, instance)? else {
             return Ok(false);
         };
-        self.touched.insert(instance);
+        tail.touch(&mut self.log);
         if tail.record().status.is_terminal() || tail.row.batches != turn.expected_batches {
             return Ok(false);
         }
@@ -182,7 +174,7 @@ impl Judge<'_, '_> {
         let Some(tail) = self.tails.load_by_id(self.tree, id)? else {
             return Ok(Signalled::Unknown);
         };
-        self.touched.insert(tail.number());
+        tail.touch(&mut self.log);
         let accepted = dedup_key.map(|key| tail.accepted(self.tree, key)).transpose()?;
         if let Some(sequence) = accepted.flatten() {
             return Ok(Signalled::Duplicate { sequence });
@@ -208,7 +200,7 @@ impl Judge<'_, '_> {
         let Some(tail) = self.tails.load_by_id(self.tree, id)? else {
             return Ok(Cancelled::Unknown);
         };
-        self.touched.insert(tail.number());
+        tail.touch(&mut self.log);
         if tail.record().status.is_terminal() {
             return Ok(Cancelled::Finished(tail.record().status));
         }
@@ -263,10 +255,12 @@ fn take_in(log: &mut Log, draft: &mut Draft<'_>, tail: &mut Tail, at: Timestamp,
     for far in tail.take_in(at, &what, looked_up) {
         draft.discard(Some(far));
     }
-    tail.grew(log.push(&Entry {
+    let entry = Entry {
         instance,
         place,
         at,
         what,
-    }));
+    };
+    let place = tail.touch(log);
+    tail.grew(log.push(place, &entry));
 }

@@ -33,8 +33,8 @@ pub(super) struct Pages {
 #[derive(Default)]
 struct GroupPages {
     slots: Vec<u64>,
-    /// Instances with an entry in them.
-    members: BTreeSet<InstanceNumber>,
+    /// Instances with an entry in them, each once.
+    members: Vec<InstanceNumber>,
     /// How many of the members have not been folded since.
     tails: usize,
 }
@@ -73,18 +73,16 @@ impl Pages {
         freed
     }
 
-    /// Writes the entries into pages of the draft's group. The instances that have some are given, each once.
+    /// Writes the entries into pages of the draft's group. `members` are whose they are, each once.
     pub(super) fn write<'l>(
         &mut self,
         draft: &mut Draft<'_>,
-        entries: impl Iterator<Item = (InstanceNumber, &'l [u8])>,
-    ) -> BTreeSet<InstanceNumber> {
-        let group = draft.head.group;
-        let mut members = BTreeSet::new();
+        entries: impl Iterator<Item = &'l [u8]>,
+        members: Vec<InstanceNumber>,
+    ) {
         let mut slots = Vec::new();
-        let mut page = Vec::new();
-        for (instance, entry) in entries {
-            members.insert(instance);
+        let mut page = Vec::with_capacity(PAGE_BYTES);
+        for entry in entries {
             if page.len() + entry.len() > PAGE_BYTES {
                 slots.push(self.put(draft, &page, slots.len()));
                 page.clear();
@@ -98,11 +96,10 @@ impl Pages {
             let pages = GroupPages {
                 slots,
                 tails: members.len(),
-                members: members.clone(),
+                members,
             };
-            self.groups.insert(group, pages);
+            self.groups.insert(draft.head.group, pages);
         }
-        members
     }
 
     fn put(&mut self, draft: &mut Draft<'_>, entries: &[u8], index: usize) -> u64 {
@@ -152,16 +149,19 @@ impl Pages {
             let place: (u64, u64) = rows::take(&key, rows::unseal(&key, &value)?)?.0;
             found.insert(place, (slot as u64, value));
         }
+        let mut members = BTreeMap::new();
         for ((group, _), (slot, value)) in found {
             let key = keys::page(slot);
             let (_, mut body): ((u64, u64), _) = rows::take(&key, rows::unseal(&key, &value)?)?;
             let pages = pages.groups.entry(group).or_default();
+            let known: &mut BTreeSet<InstanceNumber> = members.entry(group).or_default();
             pages.slots.push(slot);
             while !body.is_empty() {
                 let (entry, rest): (Entry<'_>, _) = rows::take(&key, body)?;
                 body = rest;
                 let instance = InstanceNumber(entry.instance);
-                if take(&entry, group)? && pages.members.insert(instance) {
+                if take(&entry, group)? && known.insert(instance) {
+                    pages.members.push(instance);
                     pages.tails += 1;
                 }
             }

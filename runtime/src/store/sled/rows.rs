@@ -7,6 +7,7 @@
 
 use super::keys;
 use super::values::{Filed, Position};
+use crate::payload;
 use crate::store::{InstanceRecord, StoredSignal};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
@@ -322,7 +323,7 @@ pub(super) fn unpack<'v>(key: &'v [u8], mut packed: &'v [u8]) -> impl Iterator<I
 
 /// Adds a value to a packed row.
 pub(super) fn append<T: Serialize>(packed: &mut Vec<u8>, value: &T) {
-    *packed = postcard::to_extend(value, std::mem::take(packed)).expect("plain structs always encode");
+    payload::append(packed, value).expect("plain structs of numbers and strings always encode");
 }
 
 /// Reads a value off the front of a row's body.
@@ -331,7 +332,9 @@ pub(super) fn take<'v, T: Deserialize<'v>>(key: &[u8], body: &'v [u8]) -> Result
 }
 
 pub(super) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
-    postcard::to_stdvec(value).expect("plain structs of numbers and strings always encode")
+    let mut bytes = Vec::new();
+    append(&mut bytes, value);
+    bytes
 }
 
 pub(super) fn decode<'v, T: Deserialize<'v>>(key: &[u8], bytes: &'v [u8]) -> Result<T, RowFault> {

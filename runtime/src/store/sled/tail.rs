@@ -4,7 +4,7 @@
 //! A tail is made by a start, or from the rows when the first write after a fold comes. Live and at opening alike it grows
 //! by [`Tail::take_in`] alone, so what is recovered from pages is what was there. Absent on purpose: pages, locks.
 
-use super::entry::What;
+use super::entry::{Log, What};
 use super::keys;
 use super::rows::{self, Far, InstanceRow, Placed, RowFault, SignalHeader};
 use super::view::{self, Folded, Source};
@@ -33,6 +33,8 @@ pub(super) struct Tail {
     pub(super) accepted: BTreeMap<String, u64>,
     /// The commits whose pages hold entries of it, in order.
     pub(super) groups: Vec<u64>,
+    /// The round of the last log that it is in, and its place there.
+    touched: (u64, usize),
     /// How many entries the rows have.
     folded: u64,
     bytes: usize,
@@ -100,7 +102,21 @@ impl Tail {
             consumed: BTreeSet::new(),
             accepted: BTreeMap::new(),
             groups: Vec::new(),
+            touched: (0, 0),
         }
+    }
+
+    /// Its place in the log of a group, which it gets when the group first comes to it.
+    pub(super) fn touch(&mut self, log: &mut Log) -> usize {
+        if self.touched.0 != log.round {
+            self.touched = (log.round, log.touch(self.row.record.number));
+        }
+        self.touched.1
+    }
+
+    /// Its place in the log of a group, if the group was about it.
+    pub(super) fn place_in(&self, log: &Log) -> Option<usize> {
+        (self.touched.0 == log.round).then_some(self.touched.1)
     }
 
     pub(super) fn record(&self) -> &InstanceRecord {

@@ -31,6 +31,8 @@ pub(super) struct Tails {
     pages: Pages,
     /// How many pages may count at once.
     pages_max: usize,
+    /// How many groups were judged.
+    rounds: u64,
     /// Folded in the commit under way.
     leaving: Vec<InstanceNumber>,
 }
@@ -95,60 +97,82 @@ impl Tails {
         Ok(self.by_number.get_mut(&number))
     }
 
+    /// The log of a group that is about to be judged.
+    pub(super) fn begin(&mut self) -> Log {
+        self.rounds += 1;
+        Log::new(self.rounds)
+    }
+
     /// Puts what a group wrote into the draft: folds what does not stay, packs the entries of the rest into pages.
-    pub(super) fn put(
-        &mut self,
-        draft: &mut Draft<'_>,
-        log: &Log,
-        touched: &BTreeSet<InstanceNumber>,
-    ) -> Result<(), RowFault> {
-        let mut folding = BTreeSet::new();
-        for instance in touched {
-            let Some(tail) = self.by_number.get(instance) else {
-                continue;
-            };
-            if !tail.is_ahead() {
-                self.leaving.push(*instance);
-            } else if !tail.stays() {
-                folding.insert(*instance);
+    pub(super) fn put(&mut self, draft: &mut Draft<'_>, log: &Log) -> Result<(), RowFault> {
+        let mut stays: Vec<bool> = Vec::with_capacity(log.touched().len());
+        let mut folding = Vec::new();
+        for instance in log.touched() {
+            let tail = self.by_number.get(instance);
+            stays.push(tail.is_some_and(|tail| tail.is_ahead() && tail.stays()));
+            match tail {
+                Some(tail) if !tail.is_ahead() => self.leaving.push(*instance),
+                Some(tail) if !tail.stays() => folding.push(*instance),
+                Some(_) | None => {}
             }
         }
-        let staying = log.iter().filter(|(instance, _)| !folding.contains(instance));
-        let pages = staying
-            .map(|(_, entry)| entry.len())
-            .sum::<usize>()
-            .div_ceil(PAGE_BYTES);
-        self.add_oldest(&mut folding, pages, touched.len());
+        let staying = |stays: &[bool], place: usize| stays.get(place).is_some_and(|stays| *stays);
+        let bytes = log.iter().filter(|(place, _)| staying(&stays, *place));
+        let pages = bytes.map(|(_, entry)| entry.len()).sum::<usize>().div_ceil(PAGE_BYTES);
+        for instance in self.oldest(pages, log.touched().len()) {
+            let Some(tail) = self.by_number.get(&instance) else {
+                continue;
+            };
+            match tail.place_in(log).and_then(|place| stays.get_mut(place)) {
+                // It is folded already.
+                Some(false) => continue,
+                Some(stays) => *stays = false,
+                None => {}
+            }
+            folding.push(instance);
+        }
         for instance in &folding {
             if let Some(tail) = self.by_number.get(instance) {
                 fold::fold(draft, tail)?;
                 self.pages.release(&tail.groups);
             }
         }
-        let staying = log.iter().filter(|(instance, _)| !folding.contains(instance));
-        let group = draft.head.group;
-        for instance in self.pages.write(draft, staying) {
-            if let Some(tail) = self.by_number.get_mut(&instance) {
-                tail.groups.push(group);
-            }
-        }
         self.leaving.extend(folding);
+        self.write_pages(draft, log, |place| staying(&stays, place));
         if !draft.is_empty() {
             draft.head.pages = self.pages.bits();
         }
         Ok(())
     }
 
-    /// Adds the tails with the oldest entries if there are too many pages.
-    fn add_oldest(&self, folding: &mut BTreeSet<InstanceNumber>, more: usize, touched: usize) {
+    fn write_pages(&mut self, draft: &mut Draft<'_>, log: &Log, stays: impl Fn(usize) -> bool) {
+        let mut members = Vec::new();
+        for (place, _) in log.iter().filter(|(place, _)| stays(*place)) {
+            let tail = log
+                .touched()
+                .get(place)
+                .and_then(|instance| self.by_number.get_mut(instance));
+            if let Some(tail) = tail
+                && tail.groups.last() != Some(&draft.head.group)
+            {
+                tail.groups.push(draft.head.group);
+                members.push(tail.number());
+            }
+        }
+        let entries = log.iter().filter(|(place, _)| stays(*place)).map(|(_, entry)| entry);
+        self.pages.write(draft, entries, members);
+    }
+
+    /// The tails with the oldest entries, each once, if there are too many pages.
+    fn oldest(&self, more: usize, touched: usize) -> BTreeSet<InstanceNumber> {
         if self.pages.count() + more <= self.pages_max {
-            return;
+            return BTreeSet::new();
         }
         let old = self.pages.oldest().filter_map(|(group, instance)| {
             let tail = self.by_number.get(&instance)?;
             tail.groups.contains(&group).then_some(instance)
         });
-        folding.extend(old.take(OLD_FOLDS_MAX.max(2 * touched)));
+        old.take(OLD_FOLDS_MAX.max(2 * touched)).collect()
     }
 
     /// The commit is durable: what was folded is read from its rows.

@@ -173,6 +173,26 @@ fn what_is_read_back_from_pages_is_what_was_there() {
 }
 
 #[test]
+fn a_group_that_writes_nothing_leaves_no_mark_on_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, epoch) = claimed(folder.path(), 4_096);
+    let [a, b] = ["a", "b"].map(|id| created(&store, epoch, id));
+    assert_eq!(
+        store.commit(epoch, &[turn(b, 9, b"x")]).unwrap(),
+        [Written::Turn(false)]
+    );
+    let group = [becoming(a, 1, Status::Completed), turn(b, 1, b"two")];
+    store.commit(epoch, &group).unwrap();
+    store.close().unwrap();
+    let (store, _) = claimed(folder.path(), 4_096);
+    assert_eq!(store.load(a).unwrap().unwrap().record.status, Status::Completed);
+    assert_eq!(
+        store.load(b).unwrap().unwrap().batches,
+        [b"started".to_vec(), b"two".to_vec()]
+    );
+}
+
+#[test]
 fn a_page_that_rotted_or_is_gone_is_reported_at_opening_and_the_folder_stays_as_it_is() {
     for is_gone in [false, true] {
         let folder = tempfile::tempdir().unwrap();

@@ -290,11 +290,8 @@ impl Engine {
         }))
     }
 
-    /// Whether the instance was found to have no code before, and has none now: its journal need not even be read.
-    pub(super) fn still_waits_for_code(&self, instance: InstanceNumber) -> bool {
-        let Ok(Some(record)) = self.store.record(instance) else {
-            return false;
-        };
+    /// Whether the instance was found to have no code before, and has none now.
+    pub(super) fn still_waits_for_code(&self, record: &InstanceRecord) -> bool {
         record.status == Status::WaitingForCode
             && record.cancel_requested.is_none()
             && !self.is_registered(&record.workflow, record.version)

@@ -18,15 +18,15 @@ pub(in crate::driver) async fn run(engine: Arc<Engine>, live: Arc<Live>, origin:
     };
     let (loaded, is_fresh) = match origin {
         Origin::Fresh(loaded) => (*loaded, true),
-        Origin::Stored if engine.still_waits_for_code(live.number) => {
-            // A cancellation may have come since the record was read.
-            if engine.left(&live, None).cancel.is_some() {
-                engine.wake_stored(live.number, &[]);
-            }
-            engine.announce_what_is_known(live.number);
-            return;
-        }
         Origin::Stored => match engine.load(live.number) {
+            Ok(Some(loaded)) if engine.still_waits_for_code(&loaded.record) => {
+                // A cancellation may have come since the record was read.
+                if engine.left(&live, None).cancel.is_some() {
+                    engine.wake_stored(live.number, &[]);
+                }
+                engine.announce_what_is_known(live.number);
+                return;
+            }
             Ok(Some(loaded)) => (loaded, false),
             Ok(None) => {
                 engine.left(&live, None);

@@ -107,6 +107,8 @@ impl Builder {
     /// Opens the store in the folder `path`, which is created if it does not exist, and lets every instance that can move
     /// go on by itself. Must be called in a tokio runtime.
     ///
+    /// The folder is [`SledStore`](crate::store::SledStore)'s, which says what is in it and how to copy it.
+    ///
     /// # Errors
     /// See [`OpenError`]; the store is as it was.
     #[cfg(feature = "sled")]

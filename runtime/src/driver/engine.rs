@@ -196,14 +196,20 @@ impl Engine {
     /// Hands a signal that is durable to its instance. `true` if a wait was open for it.
     pub(crate) fn hand_signal(self: &Arc<Self>, record: &InstanceRecord, signal: StoredSignal) -> bool {
         let in_memory = self.lock_live().get(&record.number).cloned();
-        if let Some(delivered) = in_memory.and_then(|live| live.post_signal(signal.clone())) {
-            return delivered;
-        }
+        let signal = match in_memory {
+            Some(live) => match live.post_signal(signal) {
+                Ok(delivered) => return delivered,
+                Err(signal) => signal,
+            },
+            None => signal,
+        };
         if record.status != Status::Waiting || !record.awaited_signals.contains(&signal.name) {
             return false;
         }
+        let mut signal = Some(signal);
         self.with_live(record.number, &record.awaited_signals, |live| {
-            live.post_signal(signal.clone())
+            let posted = live.post_signal(signal.take()?);
+            posted.map_err(|back| signal = Some(back)).ok()
         })
     }
 

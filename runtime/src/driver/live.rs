@@ -75,11 +75,11 @@ impl Live {
         true
     }
 
-    /// Hands over a signal; `Some(true)` if a wait was open for it, `None` if the task has ended.
-    pub(crate) fn post_signal(&self, signal: StoredSignal) -> Option<bool> {
+    /// Hands over a signal; `true` if a wait was open for it. Gives the signal back if the task has ended.
+    pub(crate) fn post_signal(&self, signal: StoredSignal) -> Result<bool, StoredSignal> {
         let mut inbox = self.lock();
         if inbox.closed {
-            return None;
+            return Err(signal);
         }
         let delivered = match inbox.open_waits.get_mut(&signal.name) {
             Some(open) if *open > 0 => {
@@ -94,7 +94,7 @@ impl Live {
         if let Some(waker) = waker {
             waker.wake();
         }
-        Some(delivered)
+        Ok(delivered)
     }
 
     pub(crate) fn receipt(&self, receipt: Result<bool, CommitError>) {

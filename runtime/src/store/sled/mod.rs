@@ -2,8 +2,8 @@
 //!
 //! sled's `flush` never calls fsync, its `conf`, folders and blob files are never synced, it drops the end of its log
 //! without a word, and it panics on damage. The rules that make it safe, each of them shown by a power-cut simulation:
-//! one group is one batch, one flush and one fdatasync of our own (`disk`); nothing else writes; values stay below 4,000
-//! bytes (`rows`); snapshots that were being written are removed, and files and folders synced, around opening
+//! one group is one batch, one flush and one fdatasync of our own (`disk`); nothing else writes to sled, whose values stay
+//! below 4,000 bytes (`rows`); long values go to files of our own, which are synced before the batch (`values`); snapshots that were being written are removed, and files and folders synced, around opening
 //! (`options`, `files`); the number of the last acknowledged commit is kept outside of sled too (`files`); calls into sled
 //! run where a panic is caught (`view`) and where a hang is noticed (`committer`). Absent on purpose: async, clocks, a
 //! second tree, sled's transactions, `flush_async`.
@@ -110,6 +110,21 @@ use std::time::{Duration, Instant};
 ///
 /// A store that was opened holds the folder until [`Store::close`], or until it is dropped; another open meanwhile, from
 /// this process or another, is [`StoreOpenError::InUse`].
+///
+/// # The folder
+///
+/// `lock` and `format` are what they are called; `acknowledged` names the last commit that was answered; `sled/` has
+/// everything that is short, `values/` what has 32 KiB and more, in files of up to 64 MiB. They belong together: to make a
+/// copy, close the store and copy the whole folder, to its place on the same or another machine; a copy of a store that is
+/// open, or of some of the files, is refused as damaged or as having lost its end ([`StoreOpenError::TailLost`]). What has
+/// ended stays in the folder. A file in `values/` is removed when nothing in it is needed any more, which is true of consumed
+/// signals and never of step results.
+///
+/// A folder that an earlier version wrote is taken over by the first open; the earlier version refuses it from then on
+/// ([`StoreOpenError::NewerFormat`]).
+///
+/// Damage stops the instances whose data it is in. Only damage to what belongs to many, which is the little that moved last,
+/// keeps the store from opening ([`StoreOpenError::Damaged`]): restore a copy.
 pub struct SledStore {
     opened: RwLock<Option<Opened>>,
     patience: Duration,

@@ -26,14 +26,17 @@ fn row(report: &Report) -> String {
     let round = report.median();
     let own = &round.own;
     let (name, value) = report.setting;
-    let (low, high) = report.spread();
+    let spread = match report.spread() {
+        (low, high) if low.is_finite() && high.is_finite() => format!(" ({low:.3} to {high:.3})"),
+        _ => String::new(),
+    };
     let allocations = match is_counting() {
         true => format!("{:.1}", own.allocations as f64 / own.n as f64),
         false => "-".to_owned(),
     };
     let case = format!("{} {}", report.case, report.aspect);
     format!(
-        "{:<14} {:>18} {:>11.0} {:>11.0} {:>11.0} {:>8} {:>7}  {} ({low:.3} to {high:.3})",
+        "{:<14} {:>18} {:>11.0} {:>11.0} {:>11.0} {:>8} {:>7}  {}{spread}",
         case.trim_end(),
         format!("{value} {name}"),
         own.rate(),

@@ -22,15 +22,15 @@ impl Lines {
         }
     }
 
-    /// One point for each line of the case, from the numbers at these places. A number that is unknown, or that a logarithm
-    /// has no place for, gives no point. Lines of the program that counts allocations stand back where the other one
-    /// knows as much.
+    /// One point for each line of the case, from the numbers at these places. A number that is unknown gives no point.
+    /// Lines of the program that counts allocations stand back where the other one knows as much.
     pub(crate) fn points(&self, case: &str, aspect: &str, across: &str, up: &str) -> Vec<(f64, f64)> {
         let of = |counts: bool| -> Vec<(f64, f64)> {
             let lines = self.0.iter().filter(|line| line["counts_allocations"] == counts);
             let lines = lines.filter(|line| line["case"] == case && line["aspect"] == aspect);
-            let points = lines.filter_map(|line| Some((number(line, across)?, number(line, up)?)));
-            points.filter(|(across, up)| *across > 0.0 && *up > 0.0).collect()
+            lines
+                .filter_map(|line| Some((number(line, across)?, number(line, up)?)))
+                .collect()
         };
         let points = of(false);
         if points.is_empty() { of(true) } else { points }

@@ -33,7 +33,13 @@ fn draw() -> Result<(), Box<dyn Error>> {
         eprintln!("usage: cargo bench -p steadfast --bench growth -- < lines.json > growth.svg");
         return Ok(());
     }
-    let svg = picture::draw(&panels(&Lines::read(&text)?))?;
+    let panels = panels(&Lines::read(&text)?);
+    for panel in &panels {
+        for curve in panel.curves.iter().filter(|curve| curve.left_out > 0) {
+            eprintln!("{}, {}: {}", panel.title, curve.name, curve.left_out_words());
+        }
+    }
+    let svg = picture::draw(&panels)?;
     stdout().write_all(svg.as_bytes())?;
     Ok(())
 }
@@ -49,6 +55,8 @@ pub(crate) struct Panel {
 pub(crate) struct Curve {
     name: &'static str,
     points: Vec<(f64, f64)>,
+    /// Points at or below zero: a logarithm has no place for them.
+    left_out: usize,
 }
 
 fn panels(lines: &Lines) -> Vec<Panel> {
@@ -67,7 +75,7 @@ fn panels(lines: &Lines) -> Vec<Panel> {
                     "references/pages/rate",
                 ),
                 lines.curve(
-                    "bare committer, `Store`",
+                    "bare committer, the engine's store",
                     "short",
                     "",
                     "in_flight",
@@ -132,10 +140,22 @@ fn panels(lines: &Lines) -> Vec<Panel> {
     ]
 }
 
+impl Curve {
+    fn left_out_words(&self) -> String {
+        match self.left_out {
+            1 => "1 point at or below 0 is not drawn".to_owned(),
+            several => format!("{several} points at or below 0 are not drawn"),
+        }
+    }
+}
+
 impl Lines {
     fn curve(&self, name: &'static str, case: &str, aspect: &str, across: &str, up: &str) -> Curve {
         let mut points = self.points(case, aspect, across, up);
+        let known = points.len();
+        points.retain(|(across, up)| *across > 0.0 && *up > 0.0);
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
-        Curve { name, points }
+        let left_out = known - points.len();
+        Curve { name, points, left_out }
     }
 }

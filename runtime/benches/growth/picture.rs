@@ -2,16 +2,20 @@
 
 use crate::{Curve, Panel};
 use plotters::coord::Shift;
+use plotters::coord::combinators::WithKeyPoints;
 use plotters::prelude::*;
 use std::error::Error;
 use std::ops::Range;
 
 type Fault = Box<dyn Error>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<LogCoord<f64>, LogCoord<f64>>>;
+type Axis = WithKeyPoints<LogCoord<f64>>;
+type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
 
 const SIZE: (u32, u32) = (1_200, 860);
 const FONT: &str = "sans-serif";
+/// With more decades on an axis, numbers between the powers of ten would touch.
+const DECADES_WITH_ROOM: f64 = 5.0;
 /// Told apart by people who see few colours, and in grey.
 const COLOURS: [RGBColor; 4] = [
     RGBColor(0, 90, 181),
@@ -45,7 +49,7 @@ fn draw_panel(area: &Area<'_>, panel: &Panel) -> Result<(), Fault> {
         .caption(panel.title, (FONT, 18))
         .x_label_area_size(42)
         .y_label_area_size(72)
-        .build_cartesian_2d(across(wide).log_scale(), up(high).log_scale())?;
+        .build_cartesian_2d(axis(across(wide)), axis(up(high)))?;
     chart
         .configure_mesh()
         .x_desc(panel.across)
@@ -54,8 +58,6 @@ fn draw_panel(area: &Area<'_>, panel: &Panel) -> Result<(), Fault> {
         .y_label_formatter(&short)
         .label_style((FONT, 13))
         .axis_desc_style((FONT, 14))
-        .max_light_lines(1)
-        .light_line_style(RGBColor(238, 238, 238))
         .bold_line_style(RGBColor(215, 215, 215))
         .draw()?;
     for (curve, colour) in panel.curves.iter().zip(COLOURS) {
@@ -72,12 +74,14 @@ fn draw_panel(area: &Area<'_>, panel: &Panel) -> Result<(), Fault> {
 }
 
 fn draw_curve(chart: &mut Chart<'_, '_>, curve: &Curve, colour: RGBColor) -> Result<(), Fault> {
-    if curve.points.is_empty() {
-        return Ok(());
-    }
+    let label = match (curve.points.is_empty(), curve.left_out) {
+        (true, 0) => return Ok(()),
+        (false, 0) => curve.name.to_owned(),
+        _ => format!("{} ({})", curve.name, curve.left_out_words()),
+    };
     chart
         .draw_series(LineSeries::new(curve.points.iter().copied(), colour.stroke_width(2)))?
-        .label(curve.name)
+        .label(label)
         .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
     let dots = curve.points.iter().map(|point| Circle::new(*point, 3, colour.filled()));
     chart.draw_series(dots)?;
@@ -110,6 +114,20 @@ fn across(ends: (f64, f64)) -> Range<f64> {
 fn up(ends: (f64, f64)) -> Range<f64> {
     let (low, high) = powers(ends);
     10_f64.powf(low)..10_f64.powf(high + 0.35 * (high - low))
+}
+
+/// With lines and numbers at powers of ten, and at twice and five times these where there is room.
+fn axis(range: Range<f64>) -> Axis {
+    let decades = (range.end / range.start).log10();
+    let digits: &[f64] = if decades > DECADES_WITH_ROOM {
+        &[1.0]
+    } else {
+        &[1.0, 2.0, 5.0]
+    };
+    let powers = range.start.log10().floor() as i32..=range.end.log10().ceil() as i32;
+    let points = powers.flat_map(|power| digits.iter().map(move |digit| digit * 10_f64.powi(power)));
+    let points = points.filter(|point| range.contains(point)).collect();
+    range.log_scale().with_key_points(points)
 }
 
 /// `20k` rather than `20000`.

@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::suite::cases;
+use std::str::FromStr;
 
 /// Which store is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,12 +24,13 @@ pub(crate) struct Arguments {
     cases: Vec<String>,
     in_flight: Option<usize>,
     n: Option<u64>,
+    bytes: Option<u64>,
     pub(crate) quick: bool,
     pub(crate) store: StoreKind,
 }
 
 const USAGE: &str = "usage: cargo bench -p steadfast --bench engine -- \
-     [CASE…] [--in-flight N] [--n N] [--quick] [--store sled|memory]";
+     [CASE…] [--in-flight N] [--n N] [--bytes N] [--quick] [--store sled|memory]";
 
 impl Arguments {
     /// `cargo bench` adds `--bench`. Whoever runs the target otherwise (`cargo test --all-targets`) wants to know that it
@@ -38,6 +40,7 @@ impl Arguments {
             cases: Vec::new(),
             in_flight: None,
             n: None,
+            bytes: None,
             quick: false,
             store: StoreKind::Sled,
         };
@@ -48,8 +51,9 @@ impl Arguments {
             match word.as_str() {
                 "--bench" => is_bench = true,
                 "--quick" => arguments.quick = true,
-                "--in-flight" => arguments.in_flight = Some(number(&value()?)?),
-                "--n" => arguments.n = Some(number(&value()?)?),
+                "--in-flight" => arguments.in_flight = Some(count(&word, &value()?)?),
+                "--n" => arguments.n = Some(count(&word, &value()?)?),
+                "--bytes" => arguments.bytes = Some(result_size(count(&word, &value()?)?)?),
                 "--store" => {
                     arguments.store = match value()?.as_str() {
                         "sled" => StoreKind::Sled,
@@ -95,6 +99,14 @@ impl Arguments {
         }
     }
 
+    /// How large results are, in a case that varies that.
+    pub(crate) fn bytes(&self, usual: &[u64], quick: &[u64]) -> Vec<u64> {
+        match self.bytes {
+            Some(bytes) => vec![bytes],
+            None => self.usual(usual, quick).to_vec(),
+        }
+    }
+
     /// The settings of a case that grows.
     pub(crate) fn sizes(&self, usual: &[u64], quick: &[u64]) -> Vec<u64> {
         match self.n {
@@ -105,6 +117,18 @@ impl Arguments {
     }
 }
 
-fn number<T: std::str::FromStr>(word: &str) -> Result<T, String> {
-    word.parse().map_err(|_| format!("`{word}` is not a number\n{USAGE}"))
+/// Of nothing there is no time and no ratio.
+fn count<T: FromStr + PartialOrd + From<u8>>(option: &str, word: &str) -> Result<T, String> {
+    let count = word.parse().ok().filter(|count| *count >= T::from(1));
+    count.ok_or_else(|| format!("`{option}` takes a whole number of at least 1, not `{word}`\n{USAGE}"))
+}
+
+fn result_size(bytes: u64) -> Result<u64, String> {
+    match bytes <= cases::LARGEST_RESULT {
+        true => Ok(bytes),
+        false => Err(format!(
+            "`--bytes` takes at most {}, which fits into a payload, not `{bytes}`\n{USAGE}",
+            cases::LARGEST_RESULT
+        )),
+    }
 }

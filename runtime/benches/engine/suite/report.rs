@@ -1,5 +1,6 @@
 //! What a case found: a JSON line for programs, and the round that people are shown.
 
+use crate::suite::arguments::StoreKind;
 use crate::suite::measured::Measured;
 use crate::suite::meter::is_counting;
 
@@ -8,7 +9,10 @@ use crate::suite::meter::is_counting;
 pub(crate) struct Reports(Vec<Report>);
 
 impl Reports {
-    pub(crate) fn push(&mut self, report: Report) {
+    pub(crate) fn push(&mut self, mut report: Report) {
+        if report.store != StoreKind::Sled.name() {
+            report.goals.clear();
+        }
         println!("{}", report.json());
         self.0.push(report);
     }
@@ -30,7 +34,7 @@ pub(crate) struct Report {
     pub(crate) unit: &'static str,
     /// What `p50` and `p99` are the times of.
     pub(crate) wait: &'static str,
-    /// What is to be reached on sled.
+    /// What is to be reached on sled; another store has no goals.
     pub(crate) goals: Vec<Goal>,
     /// At least one.
     pub(crate) rounds: Vec<Round>,
@@ -51,6 +55,15 @@ pub(crate) struct Round {
 pub(crate) struct Goal {
     pub(crate) of: &'static str,
     pub(crate) limit: Limit,
+    is_counted: bool,
+    ends: Option<(&'static str, &'static str)>,
+}
+
+/// Whether a goal is reached, or why nobody can tell.
+pub(crate) enum Verdict {
+    Reached,
+    NotReached,
+    NotKnown(&'static str),
 }
 
 #[derive(Clone, Copy)]
@@ -61,22 +74,68 @@ pub(crate) enum Limit {
 
 impl Goal {
     pub(crate) const fn at_least(of: &'static str, limit: f64) -> Self {
-        let limit = Limit::AtLeast(limit);
-        Self { of, limit }
+        Self::new(of, Limit::AtLeast(limit))
     }
 
     pub(crate) const fn at_most(of: &'static str, limit: f64) -> Self {
-        let limit = Limit::AtMost(limit);
-        Self { of, limit }
+        Self::new(of, Limit::AtMost(limit))
     }
 
-    /// Nothing, if the value is not known.
-    pub(crate) fn is_reached(self, value: f64) -> Option<bool> {
-        let reached = match self.limit {
+    const fn new(of: &'static str, limit: Limit) -> Self {
+        Self {
+            of,
+            limit,
+            is_counted: false,
+            ends: None,
+        }
+    }
+
+    /// Only a program whose allocator counts can tell.
+    pub(crate) const fn counted(mut self) -> Self {
+        self.is_counted = true;
+        self
+    }
+
+    /// The figures that say between which values it came out. It is a difference of large amounts: where its sign or
+    /// its side of the limit changes from one time to the next, that is noise.
+    pub(crate) const fn between(mut self, lowest: &'static str, highest: &'static str) -> Self {
+        self.ends = Some((lowest, highest));
+        self
+    }
+
+    pub(crate) fn verdict(self, round: &Round) -> Verdict {
+        let value = round.named(self.of);
+        if !value.is_finite() {
+            return Verdict::NotKnown(match self.is_counted && !is_counting() {
+                true => "see `--bench allocations`",
+                false => "it could not be measured",
+            });
+        }
+        let (low, high) = self.ends.map_or((value, value), |(lowest, highest)| {
+            (round.named(lowest), round.named(highest))
+        });
+        let is_noise = self.ends.is_some() && low < -self.limit.value();
+        match (self.limit.holds(low), self.limit.holds(high)) {
+            _ if is_noise => Verdict::NotKnown("the noise is larger than the limit"),
+            (true, true) => Verdict::Reached,
+            (false, false) => Verdict::NotReached,
+            _ => Verdict::NotKnown("it came out on both sides of the limit"),
+        }
+    }
+}
+
+impl Limit {
+    fn value(self) -> f64 {
+        match self {
+            Limit::AtLeast(limit) | Limit::AtMost(limit) => limit,
+        }
+    }
+
+    fn holds(self, value: f64) -> bool {
+        match self {
             Limit::AtLeast(limit) => value >= limit,
             Limit::AtMost(limit) => value <= limit,
-        };
-        value.is_finite().then_some(reached)
+        }
     }
 }
 
@@ -110,8 +169,11 @@ impl Report {
                 Limit::AtLeast(limit) => ("at_least", limit),
                 Limit::AtMost(limit) => ("at_most", limit),
             };
-            let reached = goal.is_reached(round.named(goal.of));
-            let reached = reached.map_or("null".to_owned(), |reached| reached.to_string());
+            let reached = match goal.verdict(round) {
+                Verdict::Reached => "true".to_owned(),
+                Verdict::NotReached => "false".to_owned(),
+                Verdict::NotKnown(reason) => format!("null,\"reason\":\"{reason}\""),
+            };
             format!("\"{}\":{{\"{words}\":{limit},\"reached\":{reached}}}", goal.of)
         });
         let parts = [

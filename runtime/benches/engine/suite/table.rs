@@ -1,7 +1,8 @@
 //! The table for people, at the end of a run: what was measured, and whether what was to be reached is reached.
 
+use crate::suite::arguments::StoreKind;
 use crate::suite::meter::is_counting;
-use crate::suite::report::{Goal, Limit, Report};
+use crate::suite::report::{Goal, Limit, Report, Round, Verdict};
 
 pub(crate) fn table(reports: &[Report], is_quick: bool) {
     let mut lines = vec![format!(
@@ -11,6 +12,9 @@ pub(crate) fn table(reports: &[Report], is_quick: bool) {
     for report in reports {
         lines.push(row(report));
         lines.extend(notes(report));
+    }
+    if reports.iter().any(|report| report.store != StoreKind::Sled.name()) {
+        lines.push("goals are for sled: a store in memory has none".to_owned());
     }
     if is_quick {
         lines.push("a quick run checks that everything works; its numbers mean nothing".to_owned());
@@ -22,14 +26,17 @@ fn row(report: &Report) -> String {
     let round = report.median();
     let own = &round.own;
     let (name, value) = report.setting;
-    let (low, high) = report.spread();
+    let spread = match report.spread() {
+        (low, high) if low.is_finite() && high.is_finite() => format!(" ({low:.3} to {high:.3})"),
+        _ => String::new(),
+    };
     let allocations = match is_counting() {
         true => format!("{:.1}", own.allocations as f64 / own.n as f64),
         false => "-".to_owned(),
     };
     let case = format!("{} {}", report.case, report.aspect);
     format!(
-        "{:<14} {:>18} {:>11.0} {:>11.0} {:>11.0} {:>8} {:>7}  {} ({low:.3} to {high:.3})",
+        "{:<14} {:>18} {:>11.0} {:>11.0} {:>11.0} {:>8} {:>7}  {}{spread}",
         case.trim_end(),
         format!("{value} {name}"),
         own.rate(),
@@ -51,21 +58,25 @@ fn notes(report: &Report) -> Vec<String> {
         notes.push(figures);
     }
     let goals = report.goals.iter();
-    notes.extend(goals.map(|goal| words(*goal, round.named(goal.of))));
+    notes.extend(goals.map(|goal| words(*goal, round)));
     notes.iter().map(|note| format!("{:>34}{note}", "")).collect()
 }
 
-fn words(goal: Goal, value: f64) -> String {
+fn words(goal: Goal, round: &Round) -> String {
     let (words, limit) = match goal.limit {
         Limit::AtLeast(limit) => ("at least", limit),
         Limit::AtMost(limit) => ("at most", limit),
     };
-    let reached = match goal.is_reached(value) {
-        Some(true) => "reached",
-        Some(false) => "not reached",
-        None => "unknown here; `--bench allocations` counts it",
+    let value = match round.named(goal.of) {
+        value if value.is_finite() => format!("{value:.3}, "),
+        _ => String::new(),
     };
-    format!("{}: {value:.3}, to be {words} {limit}: {reached}", goal.of)
+    let verdict = match goal.verdict(round) {
+        Verdict::Reached => "reached".to_owned(),
+        Verdict::NotReached => "not reached".to_owned(),
+        Verdict::NotKnown(reason) => format!("not known: {reason}"),
+    };
+    format!("{}: {value}to be {words} {limit}: {verdict}", goal.of)
 }
 
 /// Those that are known.

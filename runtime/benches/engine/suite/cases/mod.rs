@@ -10,6 +10,8 @@ mod short;
 mod signal;
 mod start;
 
+pub(crate) use payload::LARGEST_RESULT;
+
 use crate::suite::Fault;
 use crate::suite::arguments::Arguments;
 use crate::suite::bed::Counted;
@@ -41,6 +43,13 @@ pub(crate) const ALL: &[(&str, Case)] = &[
 
 /// How long a case waits that wants its instances to stay in memory.
 const STAYS: Duration = Duration::from_secs(3_600);
+
+/// `n` is what somebody asked for. That it leaves the setting out of reach is theirs to know.
+fn say_if_too_few(case: &str, n: u64, in_flight: usize) {
+    if n < in_flight as u64 {
+        eprintln!("{case}: a round of {n} never has {in_flight} in flight");
+    }
+}
 
 /// Raw writes of 4 KiB.
 async fn raw(arguments: &Arguments) -> Result<Measured, Fault> {

@@ -38,13 +38,15 @@ pub(super) async fn parked(arguments: &Arguments) -> Result<Reports, Fault> {
         };
         let bed = Bed::new(arguments.store)?;
         introduce(&bed).await?;
-        let goal = vec![Goal::at_most("heap bytes each", 64.0)];
+        // Two stores that grew are too far apart to judge by. What the engine keeps is judged where it is opened.
         let memory = memory(arguments, &bed, n).await?;
-        reports.push(report("memory", "parked instance", "", goal, vec![memory]));
+        reports.push(report("memory", "parked instance", "", Vec::new(), vec![memory]));
         let goals = vec![
             Goal::at_most("open/store open", 1.2),
             Goal::at_most("open/empty engine open", 1.2),
-            Goal::at_most("heap bytes each", 64.0),
+            Goal::at_most("heap bytes each", 64.0)
+                .counted()
+                .between("heap bytes each, lowest", "heap bytes each, highest"),
         ];
         let opens = opens(arguments, &bed, n).await?;
         reports.push(report("open", "open", "open", goals, vec![opens]));
@@ -147,7 +149,7 @@ async fn opens(arguments: &Arguments, bed: &Bed, n: u64) -> Result<Round, Fault>
     let (first, _) = store_open(bed).await?;
     let (mut own, mut store, mut empties) = (Vec::new(), Vec::new(), Vec::new());
     // What is left is what the engine has of the parked ones.
-    let mut heap = f64::NAN;
+    let mut heaps = Vec::new();
     for _ in 0..arguments.usual(7, 1) {
         let (time, store_heap) = store_open(bed).await?;
         store.push(time);
@@ -156,8 +158,11 @@ async fn opens(arguments: &Arguments, bed: &Bed, n: u64) -> Result<Round, Fault>
         let (_, no_heap) = store_open(&empty).await?;
         let (time, empty_heap) = engine_open(&empty).await?;
         empties.push(time);
-        heap = (engine_heap - store_heap) - (empty_heap - no_heap);
+        heaps.push((engine_heap - store_heap) - (empty_heap - no_heap));
     }
+    heaps.sort_by(f64::total_cmp);
+    let heap = heaps[heaps.len() / 2];
+    let each = |bytes: f64| bytes / n as f64;
     let own = Measured::together(own);
     let (store, empties) = (Measured::together(store), Measured::together(empties));
     Ok(Round {
@@ -167,7 +172,9 @@ async fn opens(arguments: &Arguments, bed: &Bed, n: u64) -> Result<Round, Fault>
         ],
         figures: vec![
             ("first store open, ms", first.p50() / 1e3),
-            ("heap bytes each", heap / n as f64),
+            ("heap bytes each", each(heap)),
+            ("heap bytes each, lowest", each(heaps[0])),
+            ("heap bytes each, highest", each(heaps[heaps.len() - 1])),
             ("engine_heap_bytes", heap),
             ("store_bytes", bed.bytes() as f64),
         ],

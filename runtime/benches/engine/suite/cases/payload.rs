@@ -12,12 +12,17 @@ use crate::suite::workflows::payload as large;
 use std::time::{Duration, Instant};
 
 /// The limit, less the length that is stored with it.
-const LARGEST: u64 = (16 << 20) - 4;
+pub(crate) const LARGEST_RESULT: u64 = (16 << 20) - 4;
+/// Below, what the engine has in memory anyway, about a megabyte, is more than what it has of a result.
+const JUDGED_FROM: u64 = 1 << 20;
+/// What a process may have in memory of one result, each about as large as the result: the value that the step gave, its
+/// encoding, the batch of the journal with it, the piece that is written, the value that the workflow gets.
+const COPIES_MAX: f64 = 5.0;
 
 pub(super) async fn payload(arguments: &Arguments) -> Result<Reports, Fault> {
     let mut reports = Reports::default();
-    let sizes = arguments.usual(&[1 << 10, 64 << 10, 1 << 20, LARGEST][..], &[1 << 10, 64 << 10]);
-    for &bytes in sizes {
+    let sizes = [1 << 10, 64 << 10, 1 << 20, LARGEST_RESULT];
+    for bytes in arguments.bytes(&sizes, &sizes[..2]) {
         let n = arguments.amount(((64 << 20) / bytes).clamp(5, 200), 5);
         let mut rounds = Vec::new();
         for _ in 0..arguments.rounds() {
@@ -45,11 +50,19 @@ pub(super) async fn payload(arguments: &Arguments) -> Result<Reports, Fault> {
             store: arguments.store.name(),
             unit: "instance",
             wait: "from start to result",
-            goals: vec![Goal::at_most("p50/append", 3.0)],
+            goals: goals(bytes),
             rounds,
         });
     }
     Ok(reports)
+}
+
+fn goals(bytes: u64) -> Vec<Goal> {
+    let mut goals = vec![Goal::at_most("p50/append", 3.0)];
+    if bytes >= JUDGED_FROM {
+        goals.push(Goal::at_most("peak heap bytes/payload byte", COPIES_MAX).counted());
+    }
+    goals
 }
 
 /// One instance after another, and how far heap and resident memory rose above what they were before.

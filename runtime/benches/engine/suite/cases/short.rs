@@ -1,6 +1,6 @@
 //! Short workflows: how many steps a second, many at once; how long one takes alone.
 
-use super::{at_once, open_alone, raw, run};
+use super::{at_once, open_alone, raw, run, say_if_too_few};
 use crate::suite::Fault;
 use crate::suite::arguments::Arguments;
 use crate::suite::bed::Bed;
@@ -45,7 +45,8 @@ pub(super) async fn short(arguments: &Arguments) -> Result<Reports, Fault> {
             2..5_000 => 10_000,
             _ => 30_000,
         };
-        let n = arguments.amount(usual, 50).max(in_flight.min(200) as u64);
+        let n = arguments.amount(usual, (in_flight as u64).clamp(50, 200));
+        say_if_too_few("short", n, in_flight);
         let mut rounds = Vec::new();
         for _ in 0..arguments.rounds() {
             rounds.push(short_round(arguments, in_flight, n).await?);

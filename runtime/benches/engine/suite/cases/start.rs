@@ -1,6 +1,6 @@
 //! Calls of `start`, and `start_batch`. The instances end at once, and their ends are part of the load.
 
-use super::{at_once, open_alone, raw, run};
+use super::{at_once, open_alone, raw, run, say_if_too_few};
 use crate::suite::Fault;
 use crate::suite::arguments::Arguments;
 use crate::suite::bed::Bed;
@@ -19,6 +19,7 @@ pub(super) async fn start(arguments: &Arguments) -> Result<Reports, Fault> {
             _ => 50_000,
         };
         let n = arguments.amount(usual, 100);
+        say_if_too_few("start", n, in_flight);
         let mut rounds = Vec::new();
         for _ in 0..arguments.rounds() {
             let raw = raw(arguments).await?;

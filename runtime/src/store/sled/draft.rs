@@ -137,6 +137,11 @@ impl<'t> Draft<'t> {
         std::mem::take(&mut self.given_up)
     }
 
+    /// The file that the first of the group's values goes to.
+    pub(super) fn first_filed(&self) -> Option<u64> {
+        self.filed.first().map(|(filed, _)| filed.segment)
+    }
+
     /// A row as this group leaves it so far.
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<IVec>, RowFault> {
         match self.rows.get(key) {

@@ -49,6 +49,18 @@ pub(super) enum What<'v> {
     },
 }
 
+impl What<'_> {
+    /// Whether it refers to a value that is elsewhere.
+    pub(super) fn is_far(&self) -> bool {
+        match self {
+            What::Start { batch, .. } => batch.far().is_some(),
+            What::Turn { batch, .. } => batch.as_ref().is_some_and(|batch| batch.far().is_some()),
+            What::Signal { payload, .. } => payload.far().is_some(),
+            What::Cancel { .. } => false,
+        }
+    }
+}
+
 /// The entries of one group, in order, encoded one behind the other.
 pub(super) struct Log {
     /// Tells it from the logs of other groups, of which some are never written and have no number.

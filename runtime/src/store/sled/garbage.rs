@@ -118,7 +118,8 @@ impl Garbage {
             }
         }
         let given_up = draft.given_up();
-        let current = draft.head.values.segment;
+        // What this draft still puts into a file is not in its length yet.
+        let current = draft.first_filed().unwrap_or(draft.head.values.segment);
         if !given_up.is_empty() || current != self.looked_at {
             self.looked_at = current;
             for filed in given_up {

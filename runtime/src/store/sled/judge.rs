@@ -138,6 +138,9 @@ impl Judge<'_, '_> {
             batch,
         };
         let place = tail.touch(&mut self.log);
+        if what.is_far() {
+            tail.put_far(self.log.round);
+        }
         let entry = Entry {
             instance: number.0,
             place: 0,
@@ -254,6 +257,9 @@ fn take_in(log: &mut Log, draft: &mut Draft<'_>, tail: &mut Tail, at: Timestamp,
     let (instance, place) = (tail.number().0, tail.row.entries);
     for far in tail.take_in(at, &what, looked_up) {
         draft.discard(Some(far));
+    }
+    if what.is_far() {
+        tail.put_far(log.round);
     }
     let entry = Entry {
         instance,

@@ -128,12 +128,12 @@ impl Pages {
         bits
     }
 
-    /// Reads the pages that count, and gives their entries to `take`, oldest first. `take` answers whether the entry is
+    /// Reads the pages that count, and gives their entries to `take`, oldest first. `take`, which is told its length too, answers whether it is
     /// still in no row: otherwise it does not keep its page.
     pub(super) fn recover(
         tree: &Tree,
         head: &Head,
-        mut take: impl FnMut(&Entry<'_>, u64) -> Result<bool, RowFault>,
+        mut take: impl FnMut(&Entry<'_>, usize, u64) -> Result<bool, RowFault>,
     ) -> Result<Self, RowFault> {
         let mut found = BTreeMap::new();
         let mut pages = Self::default();
@@ -158,9 +158,10 @@ impl Pages {
             pages.slots.push(slot);
             while !body.is_empty() {
                 let (entry, rest): (Entry<'_>, _) = rows::take(&key, body)?;
+                let length = body.len() - rest.len();
                 body = rest;
                 let instance = InstanceNumber(entry.instance);
-                if take(&entry, group)? && known.insert(instance) {
+                if take(&entry, length, group)? && known.insert(instance) {
                     pages.members.push(instance);
                     pages.tails += 1;
                 }

@@ -31,54 +31,105 @@ fn between_commits(disk: &Disk) -> RwLockReadGuard<'_, ()> {
     disk.applying.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An instance as its tail has it, or, without one, its rows. `None` if there is none.
-fn tail(disk: &Disk, instance: InstanceNumber) -> Result<Option<Tail>, RowFault> {
-    if let Some(tail) = disk.tails().get(instance)? {
-        return Ok(Some(tail.clone()));
+/// An instance as its tail has it, or, without one, its rows, and whether long values of it are on their way to the disk.
+/// `None` if there is none.
+fn tail(disk: &Disk, instance: InstanceNumber) -> Result<Option<(Tail, bool)>, RowFault> {
+    let tails = disk.tails();
+    if let Some(tail) = tails.get(instance)? {
+        return Ok(Some((tail.clone(), tails.is_on_its_way(tail))));
     }
-    Ok(view::folded(&disk.tree, instance)?.map(Tail::loaded))
+    drop(tails);
+    let folded = view::folded(&disk.tree, instance)?;
+    Ok(folded.map(|folded| (Tail::loaded(folded), false)))
 }
 
-/// Something of an instance that may be read while commits go on: everything but its signals.
-fn look<T>(
-    disk: &Disk,
-    instance: InstanceNumber,
-    look: impl FnOnce(Tail) -> Result<T, RowFault>,
-) -> Result<Option<T>, ReadError> {
-    guarded(|| {
-        let whole = between_commits(disk);
-        let tail = tail(disk, instance)?;
-        drop(whole);
-        tail.map(look).transpose()
-    })
-    .map_err(of(instance))
+/// What is referred to by a tail that was read is on the disk after this.
+fn arrived(disk: &Disk) -> Result<(), ReadError> {
+    let arrived = disk.progress.await_durable();
+    arrived.map_err(|reason| ReadError::Unavailable { reason })
 }
+
+/// How often an instance is read again whose signals were consumed while it was read.
+const READ_AGAIN_MAX: usize = 100;
 
 pub(super) fn load(disk: &Disk, instance: InstanceNumber) -> Result<Option<StoredInstance>, ReadError> {
-    guarded(|| {
+    let mut answer = load_once(disk, instance);
+    for _ in 0..READ_AGAIN_MAX {
+        match answer {
+            Ok(Loaded::Whole(stored)) => return Ok(stored.map(|stored| *stored)),
+            Ok(Loaded::Moved(_)) => answer = load_once(disk, instance),
+            Err(error) => return Err(error),
+        }
+    }
+    match answer? {
+        Loaded::Whole(stored) => Ok(stored.map(|stored| *stored)),
+        Loaded::Moved(fault) => Err(of(instance)(fault)),
+    }
+}
+
+enum Loaded {
+    Whole(Option<Box<StoredInstance>>),
+    /// Signals were consumed meanwhile, or are damaged.
+    Moved(RowFault),
+}
+
+fn load_once(disk: &Disk, instance: InstanceNumber) -> Result<Loaded, ReadError> {
+    let read = guarded(|| {
         // What commits may change meanwhile is read between two of them; the rows of a journal never change.
         let whole = between_commits(disk);
-        let Some(tail) = tail(disk, instance)? else {
+        let Some((tail, is_on_its_way)) = tail(disk, instance)? else {
             return Ok(None);
         };
-        let signals = tail.all_signals(disk.source())?;
+        let signals = if is_on_its_way {
+            None
+        } else {
+            Some(tail.all_signals(disk.source())?)
+        };
         drop(whole);
-        let batches = tail.all_batches(disk.source())?;
-        Ok(Some(StoredInstance {
-            record: tail.row.record,
-            batches,
-            signals,
-        }))
-    })
-    .map_err(of(instance))
+        Ok(Some((tail, signals)))
+    });
+    let Some((tail, signals)) = read.map_err(of(instance))? else {
+        return Ok(Loaded::Whole(None));
+    };
+    let signals = match signals {
+        Some(signals) => signals,
+        None => {
+            arrived(disk)?;
+            match guarded(|| tail.all_signals(disk.source())) {
+                Ok(signals) => signals,
+                Err(fault @ (RowFault::Rotten(_) | RowFault::Newer(_))) => return Ok(Loaded::Moved(fault)),
+                Err(fault) => return Err(of(instance)(fault)),
+            }
+        }
+    };
+    let batches = guarded(|| tail.all_batches(disk.source())).map_err(of(instance))?;
+    Ok(Loaded::Whole(Some(Box::new(StoredInstance {
+        record: tail.row.record,
+        batches,
+        signals,
+    }))))
 }
 
 pub(super) fn record(disk: &Disk, instance: InstanceNumber) -> Result<Option<InstanceRecord>, ReadError> {
-    look(disk, instance, |tail| Ok(tail.row.record))
+    let tail = guarded(|| {
+        let _whole = between_commits(disk);
+        tail(disk, instance)
+    });
+    Ok(tail.map_err(of(instance))?.map(|(tail, _)| tail.row.record))
 }
 
 pub(super) fn last_batch(disk: &Disk, instance: InstanceNumber) -> Result<Option<Vec<u8>>, ReadError> {
-    look(disk, instance, |tail| tail.last_batch(disk.source()))
+    let tail = guarded(|| {
+        let _whole = between_commits(disk);
+        tail(disk, instance)
+    });
+    let Some((tail, is_on_its_way)) = tail.map_err(of(instance))? else {
+        return Ok(None);
+    };
+    if is_on_its_way {
+        arrived(disk)?;
+    }
+    guarded(|| tail.last_batch(disk.source()).map(Some)).map_err(of(instance))
 }
 
 pub(super) fn find(disk: &Disk, id: &str) -> Result<Option<InstanceRecord>, ReadError> {
@@ -130,30 +181,22 @@ pub(super) fn ready(
 ) -> Result<Vec<InstanceNumber>, ReadError> {
     let _whole = between_commits(disk);
     let tails = disk.tails();
-    let of_tails: BTreeMap<InstanceNumber, bool> =
-        tails.above(after).map(|tail| (tail.number(), tail.row.ready)).collect();
+    let moving = tails.above(after).filter(|tail| tail.row.ready).map(Tail::number);
     // Whoever looks at one that cannot be read learns why.
-    let mut ready: BTreeSet<InstanceNumber> = tails.damaged(after).collect();
-    drop(tails);
+    let mut ready: BTreeSet<InstanceNumber> = moving.take(limit).chain(tails.damaged(after).take(limit)).collect();
     let from = after.map_or(Bound::Included(keys::READY.to_vec()), |after| {
         Bound::Excluded(keys::ready(after))
     });
     let mut found = 0;
     each(disk, from, keys::READY, |key, value| {
         let instance = owner(key, 0)?;
-        if found < limit && !of_tails.contains_key(&instance) {
+        if found < limit && !tails.is_damaged(instance) && tails.get(instance).map_err(of(instance))?.is_none() {
             rows::unseal(key, value).map_err(of(instance))?;
             ready.insert(instance);
             found += 1;
         }
         Ok(found < limit)
     })?;
-    ready.extend(
-        of_tails
-            .into_iter()
-            .filter(|(_, ready)| *ready)
-            .map(|(instance, _)| instance),
-    );
     Ok(ready.into_iter().take(limit).collect())
 }
 
@@ -176,9 +219,9 @@ pub(super) fn due(
             return Ok(false);
         }
         rows::unseal(key, value).map_err(of(instance))?;
-        // The row of an instance that moves again stays until it is folded.
-        let tail = tails.get(instance).map_err(of(instance))?;
-        if tail.is_none_or(|tail| tail.due() == Some(at)) {
+        // The row of an instance that moves again stays until it is folded. One that cannot be read is ready.
+        let due_at = |tail: &Tail| tail.due() == Some(at);
+        if !tails.is_damaged(instance) && tails.get(instance).map_err(of(instance))?.is_none_or(due_at) {
             due.push((at, instance));
         }
         Ok(due.len() < limit)
@@ -188,24 +231,28 @@ pub(super) fn due(
 
 pub(super) fn list(disk: &Disk, after: Option<InstanceNumber>, limit: usize) -> Result<Vec<InstanceRecord>, ReadError> {
     let _whole = between_commits(disk);
-    let mut records: BTreeMap<InstanceNumber, InstanceRecord> = {
-        let tails = disk.tails();
-        let first = tails.above(after).take(limit);
-        first.map(|tail| (tail.number(), tail.record().clone())).collect()
-    };
+    let tails = disk.tails();
+    let first = tails.above(after).take(limit);
+    let mut records: BTreeMap<InstanceNumber, InstanceRecord> =
+        first.map(|tail| (tail.number(), tail.record().clone())).collect();
     let from = after.map_or(Bound::Included(keys::RECORDS.to_vec()), |after| {
         Bound::Excluded(keys::record(after))
     });
     let mut found = 0;
     each(disk, from, keys::RECORDS, |key, value| {
         let instance = owner(key, 0)?;
-        if found < limit && !records.contains_key(&instance) {
+        if found < limit && tails.get(instance).map_err(of(instance))?.is_none() {
             let folded = guarded(|| view::folded_row(&disk.tree, instance, value)).map_err(of(instance))?;
             records.insert(instance, folded.row.record);
         }
         found += 1;
         Ok(found < limit)
     })?;
+    if let Some(damaged) = tails.damaged(after).next()
+        && (records.len() < limit || records.keys().nth(limit - 1).is_some_and(|last| damaged < *last))
+    {
+        tails.get(damaged).map_err(of(damaged))?;
+    }
     Ok(records.into_values().take(limit).collect())
 }
 

@@ -6,6 +6,7 @@
 
 use super::entry::{Log, What};
 use super::keys;
+use super::pages::PAGE_BYTES;
 use super::rows::{self, Far, InstanceRow, Placed, RowFault, SignalHeader};
 use super::view::{self, Folded, Source};
 use crate::ids::InstanceNumber;
@@ -16,6 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A tail of more bytes is folded. It is about what one row takes.
 const TAIL_BYTES_MAX: usize = 3_600;
+/// So is one with more signals, each of which gets rows of its own.
+const TAIL_SIGNALS_MAX: usize = 16;
 
 #[derive(Clone)]
 pub(super) struct Tail {
@@ -38,6 +41,10 @@ pub(super) struct Tail {
     /// How many entries the rows have.
     folded: u64,
     bytes: usize,
+    /// Whether it has an entry that is too long for a page.
+    is_oversized: bool,
+    /// The round of the last group that put a long value of it elsewhere: that value can be read when the group is durable.
+    far_round: u64,
 }
 
 /// The rows of an instance that the next fold may have to change.
@@ -103,6 +110,8 @@ impl Tail {
             accepted: BTreeMap::new(),
             groups: Vec::new(),
             touched: (0, 0),
+            is_oversized: false,
+            far_round: 0,
         }
     }
 
@@ -132,12 +141,12 @@ impl Tail {
         self.row.entries > self.folded
     }
 
-    /// Whether the instance is about to move again, and the tail is short enough to wait for it. Everything else is folded
-    /// in the commit that leaves it so: what waits, stands still or has ended takes no memory.
-    pub(super) fn stays(&self) -> bool {
-        let moves = match self.row.record.status {
-            Status::Queued | Status::Running => true,
-            Status::Waiting => self.row.ready,
+    /// Whether the instance is about to move again. Everything else is folded in the commit that leaves it so: what waits,
+    /// stands still or has ended takes no memory.
+    pub(super) fn moves(&self) -> bool {
+        match self.row.record.status {
+            Status::Queued | Status::Running => !self.is_oversized,
+            Status::Waiting => self.row.ready && !self.is_oversized,
             Status::Paused
             | Status::Quarantined
             | Status::WaitingForCode
@@ -145,8 +154,21 @@ impl Tail {
             | Status::Failed
             | Status::Cancelled
             | Status::Terminated => false,
-        };
-        moves && self.bytes <= TAIL_BYTES_MAX
+        }
+    }
+
+    /// Whether it is time to fold the tail, in this commit or one of the next.
+    pub(super) fn is_long(&self) -> bool {
+        self.bytes > TAIL_BYTES_MAX || self.rows_of_signals() > TAIL_SIGNALS_MAX
+    }
+
+    fn rows_of_signals(&self) -> usize {
+        self.signals.len() + self.consumed.len() + self.accepted.len()
+    }
+
+    /// How many rows a fold writes, about.
+    pub(super) fn rows_to_write(&self) -> usize {
+        2 + self.rows_of_signals() + self.journal.len() / TAIL_BYTES_MAX
     }
 
     /// The sequence of the signal that was accepted with this key.
@@ -283,6 +305,16 @@ impl Tail {
     /// Counts what an entry of this length adds to memory.
     pub(super) fn grew(&mut self, bytes: usize) {
         self.bytes += bytes;
+        self.is_oversized |= bytes > PAGE_BYTES;
+    }
+
+    /// Remembers the round of a group that puts a long value of it elsewhere.
+    pub(super) fn put_far(&mut self, round: u64) {
+        self.far_round = round;
+    }
+
+    pub(super) fn far_round(&self) -> u64 {
+        self.far_round
     }
 
     /// Every batch of the journal.
@@ -314,12 +346,20 @@ impl Tail {
     pub(super) fn all_signals(&self, source: Source<'_>) -> Result<Vec<StoredSignal>, RowFault> {
         let number = self.row.record.number;
         // A commit under way may have given rows to new ones already, and taken those of consumed ones.
-        let is_old = |sequence| !self.consumed.contains(&sequence) && !self.signals.contains_key(&sequence);
+        let is_old = |sequence| {
+            sequence < self.row.record.signals
+                && !self.consumed.contains(&sequence)
+                && !self.signals.contains_key(&sequence)
+        };
         let mut signals = if self.row.stored == 0 {
             Vec::new()
         } else {
             view::signals(source, number, is_old)?
         };
+        if signals.len() as u64 != self.row.stored {
+            let rows = format!("{} of {} signal rows are there", signals.len(), self.row.stored);
+            return Err(RowFault::Rotten(rows));
+        }
         for (sequence, signal) in &self.signals {
             let key = keys::signal(number, *sequence);
             let (header, payload) = rows::signal(&key, &signal.body)?;

@@ -20,6 +20,9 @@ use std::ops::Bound;
 /// How many tails one commit folds because their pages are old, or twice as many as it writes to, so that they cannot pile
 /// up.
 const OLD_FOLDS_MAX: usize = 256;
+/// How many rows one commit writes for tails that are only long, or for one of them. The others wait for a later commit:
+/// a thousand instances in step must not make one batch of a hundred thousand rows, which takes sled gigabytes.
+const LONG_FOLDS_ROWS_MAX: usize = 1_000;
 
 #[derive(Default)]
 pub(super) struct Tails {
@@ -31,8 +34,9 @@ pub(super) struct Tails {
     pages: Pages,
     /// How many pages may count at once.
     pages_max: usize,
-    /// How many groups were judged.
+    /// How many groups were judged, and whether the last one may not be durable yet.
     rounds: u64,
+    under_way: bool,
     /// Folded in the commit under way.
     leaving: Vec<InstanceNumber>,
 }
@@ -47,6 +51,10 @@ impl Tails {
 
     pub(super) fn number(&self, id: &str) -> Option<InstanceNumber> {
         self.by_id.get(id).copied()
+    }
+
+    pub(super) fn is_damaged(&self, instance: InstanceNumber) -> bool {
+        self.damaged.contains_key(&instance)
     }
 
     /// Instances that cannot be read, with numbers above `after`, in order.
@@ -100,20 +108,32 @@ impl Tails {
     /// The log of a group that is about to be judged.
     pub(super) fn begin(&mut self) -> Log {
         self.rounds += 1;
+        self.under_way = true;
         Log::new(self.rounds)
+    }
+
+    /// Whether long values that a tail refers to may not be there yet.
+    pub(super) fn is_on_its_way(&self, tail: &Tail) -> bool {
+        self.under_way && tail.far_round() == self.rounds
     }
 
     /// Puts what a group wrote into the draft: folds what does not stay, packs the entries of the rest into pages.
     pub(super) fn put(&mut self, draft: &mut Draft<'_>, log: &Log) -> Result<(), RowFault> {
         let mut stays: Vec<bool> = Vec::with_capacity(log.touched().len());
         let mut folding = Vec::new();
+        let mut long_rows = 0;
         for instance in log.touched() {
-            let tail = self.by_number.get(instance);
-            stays.push(tail.is_some_and(|tail| tail.is_ahead() && tail.stays()));
-            match tail {
-                Some(tail) if !tail.is_ahead() => self.leaving.push(*instance),
-                Some(tail) if !tail.stays() => folding.push(*instance),
-                Some(_) | None => {}
+            let Some(tail) = self.by_number.get(instance) else {
+                stays.push(false);
+                continue;
+            };
+            let folds = !tail.moves() || tail.is_long() && long_rows < LONG_FOLDS_ROWS_MAX;
+            stays.push(tail.is_ahead() && !folds);
+            if !tail.is_ahead() {
+                self.leaving.push(*instance);
+            } else if folds {
+                long_rows += if tail.moves() { tail.rows_to_write() } else { 0 };
+                folding.push(*instance);
             }
         }
         let staying = |stays: &[bool], place: usize| stays.get(place).is_some_and(|stays| *stays);
@@ -177,6 +197,7 @@ impl Tails {
 
     /// The commit is durable: what was folded is read from its rows.
     pub(super) fn leave(&mut self) {
+        self.under_way = false;
         for instance in std::mem::take(&mut self.leaving) {
             if let Some(tail) = self.by_number.remove(&instance) {
                 self.by_id.remove(&tail.record().id);
@@ -190,17 +211,23 @@ impl Tails {
             pages_max,
             ..Self::default()
         };
-        tails.pages = Pages::recover(tree, head, |entry, group| tails.take_back(tree, entry, group))?;
+        tails.pages = Pages::recover(tree, head, |entry, length, group| {
+            tails.take_back(tree, entry, length, group)
+        })?;
+        // Those that were only looked at because an old entry of theirs is in a page that counts.
+        let known = tails.by_number.values().filter(|tail| !tail.is_ahead());
+        tails.leaving = known.map(Tail::number).collect();
+        tails.leave();
         Ok(tails)
     }
 
     /// Takes in an entry of a page. `false` if the rows have it.
-    fn take_back(&mut self, tree: &Tree, entry: &Entry<'_>, group: u64) -> Result<bool, RowFault> {
+    fn take_back(&mut self, tree: &Tree, entry: &Entry<'_>, length: usize, group: u64) -> Result<bool, RowFault> {
         let instance = InstanceNumber(entry.instance);
         if self.damaged.contains_key(&instance) {
             return Ok(true);
         }
-        match self.replay(tree, entry, group) {
+        match self.replay(tree, entry, length, group) {
             Ok(is_new) => Ok(is_new),
             Err(RowFault::Io(reason)) => Err(RowFault::Io(reason)),
             Err(fault @ (RowFault::Rotten(_) | RowFault::Newer(_))) => {
@@ -212,7 +239,7 @@ impl Tails {
         }
     }
 
-    fn replay(&mut self, tree: &Tree, entry: &Entry<'_>, group: u64) -> Result<bool, RowFault> {
+    fn replay(&mut self, tree: &Tree, entry: &Entry<'_>, length: usize, group: u64) -> Result<bool, RowFault> {
         let instance = InstanceNumber(entry.instance);
         let gap = || RowFault::Rotten(format!("entry {} of instance {instance} is missing", entry.place));
         let Some(tail) = self.load(tree, instance)? else {
@@ -231,6 +258,7 @@ impl Tails {
             };
             let record = InstanceRecord::accepted(instance, id, workflow, *version, *input_digest, entry.at);
             let mut tail = Tail::started(record, batch);
+            tail.grew(length);
             tail.groups.push(group);
             self.insert(tail);
             return Ok(true);
@@ -243,6 +271,7 @@ impl Tails {
         }
         let looked_up = tail.look_up(tree, &entry.what)?;
         tail.take_in(entry.at, &entry.what, looked_up);
+        tail.grew(length);
         if tail.groups.last() != Some(&group) {
             tail.groups.push(group);
         }

@@ -4,6 +4,7 @@ mod damage;
 mod golden;
 mod guards;
 mod pages;
+mod reviewed;
 mod values;
 mod visibility;
 

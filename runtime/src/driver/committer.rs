@@ -12,6 +12,7 @@
 use super::live::Live;
 use crate::ids::Epoch;
 use crate::store::{CommitError, Store, Write, Written};
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -64,7 +65,7 @@ struct Queue {
 
 #[derive(Default)]
 struct State {
-    waiting: Batch,
+    waiting: Waiting,
     /// Whether the committer waits to be told that there is work.
     idle: bool,
     /// Goes with the first write that comes.
@@ -75,7 +76,21 @@ struct State {
     stranded: Vec<Reply>,
 }
 
-/// Writes in order, and beside each who is told.
+/// What is queued: writes in order, and beside each who is told.
+#[derive(Default)]
+struct Waiting {
+    writes: VecDeque<Write>,
+    replies: VecDeque<Reply>,
+}
+
+impl Waiting {
+    fn push(&mut self, write: Write, reply: Reply) {
+        self.writes.push_back(write);
+        self.replies.push_back(reply);
+    }
+}
+
+/// What was taken from the queue: one group and, if that is full of bytes, what did not fit into it.
 #[derive(Default)]
 struct Batch {
     writes: Vec<Write>,
@@ -83,25 +98,23 @@ struct Batch {
 }
 
 impl Batch {
-    fn push(&mut self, write: Write, reply: Reply) {
-        self.writes.push(write);
-        self.replies.push(reply);
-    }
-
-    fn append(&mut self, later: &mut Batch) {
-        if self.writes.is_empty() {
-            // Both keep their room, and nothing is moved while whoever submits waits for the lock.
-            std::mem::swap(self, later);
-        } else {
-            self.writes.append(&mut later.writes);
-            self.replies.append(&mut later.replies);
+    /// Takes from the front of the queue what one group has room for. What is behind it is not moved.
+    fn fill(&mut self, waiting: &mut Waiting) {
+        let room = GROUP_WRITES_MAX.saturating_sub(self.writes.len());
+        let count = waiting.writes.len().min(room);
+        self.writes.extend(waiting.writes.drain(..count));
+        self.replies.extend(waiting.replies.drain(..count));
+        if waiting.writes.is_empty() {
+            // A burst does not keep its memory.
+            waiting.writes.shrink_to(4 * GROUP_WRITES_MAX);
+            waiting.replies.shrink_to(4 * GROUP_WRITES_MAX);
         }
     }
 
     /// How many from the front make one group.
     fn group(&self) -> usize {
         let mut bytes = 0;
-        let fits = self.writes.iter().take(GROUP_WRITES_MAX).take_while(|write| {
+        let fits = self.writes.iter().take_while(|write| {
             bytes += size(write);
             bytes <= GROUP_BYTES_MAX
         });
@@ -246,8 +259,7 @@ impl Queue {
         let mut state = self.lock();
         state.failed = Some(error.clone());
         let mut stranded = std::mem::take(&mut state.stranded);
-        stranded.append(&mut state.waiting.replies);
-        state.waiting.writes.clear();
+        stranded.extend(std::mem::take(&mut state.waiting).replies);
         stranded
     }
 
@@ -259,7 +271,7 @@ impl Queue {
         }
         let mut state = self.lock();
         loop {
-            taken.append(&mut state.waiting);
+            taken.fill(&mut state.waiting);
             if !taken.writes.is_empty() {
                 return true;
             }

@@ -17,9 +17,9 @@ use ::sled::Tree;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
 
-/// How many tails one commit folds because their pages are old, or twice as many as it writes to, so that they cannot pile
-/// up.
-const OLD_FOLDS_MAX: usize = 256;
+/// How many rows one commit writes for tails whose pages are old: enough for twice as many as it writes to, so that they
+/// cannot pile up.
+const OLD_FOLDS_ROWS_MAX: usize = 4_000;
 /// How many rows one commit writes for tails that are only long, or for one of them. The others wait for a later commit:
 /// a thousand instances in step must not make one batch of a hundred thousand rows, which takes sled gigabytes.
 const LONG_FOLDS_ROWS_MAX: usize = 1_000;
@@ -139,7 +139,7 @@ impl Tails {
         let staying = |stays: &[bool], place: usize| stays.get(place).is_some_and(|stays| *stays);
         let bytes = log.iter().filter(|(place, _)| staying(&stays, *place));
         let pages = bytes.map(|(_, entry)| entry.len()).sum::<usize>().div_ceil(PAGE_BYTES);
-        for instance in self.oldest(pages, log.touched().len()) {
+        for instance in self.oldest(pages) {
             let Some(tail) = self.by_number.get(&instance) else {
                 continue;
             };
@@ -184,15 +184,23 @@ impl Tails {
     }
 
     /// The tails with the oldest entries, each once, if there are too many pages.
-    fn oldest(&self, more: usize, touched: usize) -> BTreeSet<InstanceNumber> {
+    fn oldest(&self, more: usize) -> BTreeSet<InstanceNumber> {
         if self.pages.count() + more <= self.pages_max {
             return BTreeSet::new();
         }
-        let old = self.pages.oldest().filter_map(|(group, instance)| {
-            let tail = self.by_number.get(&instance)?;
-            tail.groups.contains(&group).then_some(instance)
-        });
-        old.take(OLD_FOLDS_MAX.max(2 * touched)).collect()
+        let (mut old, mut rows) = (BTreeSet::new(), 0);
+        for (group, instance) in self.pages.oldest() {
+            if let Some(tail) = self.by_number.get(&instance)
+                && tail.groups.contains(&group)
+                && old.insert(instance)
+            {
+                rows += tail.rows_to_write();
+            }
+            if rows >= OLD_FOLDS_ROWS_MAX {
+                break;
+            }
+        }
+        old
     }
 
     /// The commit is durable: what was folded is read from its rows.

@@ -159,7 +159,11 @@ impl Values {
             )));
         }
         let first = Segment::open(path).map_err(io)?;
-        first.file.set_len(end.offset).map_err(io)?;
+        if found > end.offset {
+            first.file.set_len(end.offset).map_err(io)?;
+            // Its length tells later when all of it is given up.
+            first.file.sync_all().map_err(io)?;
+        }
         Ok(Self {
             reader,
             synced: end,

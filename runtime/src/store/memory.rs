@@ -321,8 +321,8 @@ impl Tables {
         let Some(entry) = self.instances.get_mut(&number) else {
             return;
         };
-        let buffered =
-            entry.record.depends_on_signals() && entry.signals.values().any(|signal| entry.record.awaits(&signal.name));
+        let names = entry.record.names_that_decide(None);
+        let buffered = names.is_some_and(|names| entry.signals.values().any(|signal| names.contains(&signal.name)));
         let ready = entry.record.is_ready(buffered);
         let due = entry.record.due_at(ready);
         if let Some(at) = std::mem::replace(&mut entry.due, due) {

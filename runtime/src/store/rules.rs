@@ -51,12 +51,14 @@ impl InstanceRecord {
         self.status == Status::Waiting && self.awaited_signals.iter().any(|awaited| awaited == name)
     }
 
-    /// Whether buffered signals decide if the instance is ready.
-    pub(super) fn depends_on_signals(&self) -> bool {
-        self.status == Status::Waiting
-            && self.cancel_requested.is_none()
-            && self.signals > 0
-            && !self.awaited_signals.is_empty()
+    /// The names that an instance waits for, after a change if there is one, where buffered signals decide if it is ready.
+    pub(super) fn names_that_decide<'r>(&'r self, change: Option<&'r RecordChange>) -> Option<&'r [String]> {
+        let (status, names) = change.map_or((self.status, &self.awaited_signals), |change| {
+            (change.status, &change.awaited_signals)
+        });
+        let decide =
+            status == Status::Waiting && self.cancel_requested.is_none() && self.signals > 0 && !names.is_empty();
+        decide.then_some(names)
     }
 
     /// Whether the instance must be looked at, given whether a signal that it waits for is buffered.

@@ -48,6 +48,19 @@ async fn open_holding(world: &World) -> (Runtime, Gate) {
     (runtime, gate)
 }
 
+type Started = Vec<Result<Handle<holds>, StartError>>;
+
+/// A batch of three groups that the store keeps waiting.
+async fn held_batch(world: &World, runtime: &Runtime) -> tokio::task::JoinHandle<Started> {
+    world.store.hold(true);
+    let batch = tokio::spawn({
+        let runtime = runtime.clone();
+        async move { runtime.start_batch(holds, vec![String::new(); 3 * GROUP]).await }
+    });
+    settle().await;
+    batch
+}
+
 async fn ids(runtime: &Runtime) -> Vec<String> {
     let (mut ids, mut page) = (Vec::new(), runtime.list().await.unwrap());
     loop {
@@ -334,12 +347,7 @@ async fn a_death_in_the_middle_of_a_batch_forgets_nothing_that_was_answered() {
 async fn a_shutdown_in_the_middle_of_a_batch_writes_what_was_handed_over_and_refuses_the_rest() {
     let world = World::new();
     let (runtime, gate) = open_holding(&world).await;
-    world.store.hold(true);
-    let batch = tokio::spawn({
-        let runtime = runtime.clone();
-        async move { runtime.start_batch(holds, vec![String::new(); 3 * GROUP]).await }
-    });
-    settle().await;
+    let batch = held_batch(&world, &runtime).await;
     let shutdown = tokio::spawn(runtime.clone().shutdown(secs(0)));
     until(async || matches!(runtime.status("none").await, Err(RuntimeError::ShutDown))).await;
     world.store.hold(false);
@@ -380,12 +388,7 @@ async fn a_batch_waits_for_a_store_that_cannot_write_for_a_while() {
 async fn a_batch_that_nobody_waits_for_any_more_starts_what_was_handed_over() {
     let world = World::new();
     let (runtime, gate) = open_holding(&world).await;
-    world.store.hold(true);
-    let batch = tokio::spawn({
-        let runtime = runtime.clone();
-        async move { runtime.start_batch(holds, vec![String::new(); 3 * GROUP]).await }
-    });
-    settle().await;
+    let batch = held_batch(&world, &runtime).await;
     batch.abort();
     assert!(batch.await.unwrap_err().is_cancelled());
     world.store.hold(false);

@@ -137,17 +137,7 @@ impl Judge<'_, '_> {
             input_digest,
             batch,
         };
-        let place = tail.touch(&mut self.log);
-        if what.is_far() {
-            tail.put_far(self.log.round);
-        }
-        let entry = Entry {
-            instance: number.0,
-            place: 0,
-            at,
-            what,
-        };
-        tail.grew(self.log.push(place, &entry));
+        note_down(&mut self.log, &mut tail, 0, at, what);
         self.tails.insert(tail);
         Ok(Started::Created(number))
     }
@@ -252,21 +242,26 @@ impl<'w> Turn<'w> {
     }
 }
 
-/// Does to an instance what a write does, and logs it.
+/// Does to an instance what a write does, and notes it down.
 fn take_in(log: &mut Log, draft: &mut Draft<'_>, tail: &mut Tail, at: Timestamp, what: What<'_>, looked_up: LookedUp) {
-    let (instance, place) = (tail.number().0, tail.row.entries);
+    let place = tail.row.entries;
     for far in tail.take_in(at, &what, looked_up) {
         draft.discard(Some(far));
     }
+    note_down(log, tail, place, at, what);
+}
+
+/// Adds to the log the entry of a write that the tail has taken in.
+fn note_down(log: &mut Log, tail: &mut Tail, place: u64, at: Timestamp, what: What<'_>) {
     if what.is_far() {
         tail.put_far(log.round);
     }
     let entry = Entry {
-        instance,
+        instance: tail.number().0,
         place,
         at,
         what,
     };
-    let place = tail.touch(log);
-    tail.grew(log.push(place, &entry));
+    let who = tail.touch(log);
+    tail.grew(log.push(who, &entry));
 }

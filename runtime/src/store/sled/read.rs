@@ -1,6 +1,6 @@
 //! What the store answers about instances: of those with a tail from the tail, of all others from their rows. Every fault
-//! names the instance whose rows it was found in. Absent on purpose: waiting for commits, which `mod` adds where the
-//! contract asks for it.
+//! names the instance whose rows it was found in. Absent on purpose: waiting until an answer is durable, which `mod` adds
+//! where the contract asks for it; here only long values are waited for that are on their way.
 //!
 //! A reader asks the tails first and keeps commits from being applied until it has read its rows. So it finds an instance
 //! as some commit left it: whole in its tail, or, since a tail outlives the commit that folds it, whole in its rows.
@@ -9,9 +9,10 @@ use super::disk::Disk;
 use super::keys;
 use super::rows::{self, Placed, RowFault};
 use super::tail::Tail;
+use super::unavailable;
 use super::view::{self, guarded};
 use crate::ids::InstanceNumber;
-use crate::store::{InstanceRecord, ReadError, StoredInstance};
+use crate::store::{InstanceRecord, ReadError, StoredInstance, StoredSignal};
 use crate::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -43,40 +44,54 @@ fn tail(disk: &Disk, instance: InstanceNumber) -> Result<Option<(Tail, bool)>, R
     Ok(folded.map(|folded| (Tail::loaded(folded), false)))
 }
 
-/// What is referred to by a tail that was read is on the disk after this.
+/// The same, as some commit left it.
+fn whole_tail(disk: &Disk, instance: InstanceNumber) -> Result<Option<(Tail, bool)>, ReadError> {
+    let tail = guarded(|| {
+        let _whole = between_commits(disk);
+        tail(disk, instance)
+    });
+    tail.map_err(of(instance))
+}
+
+/// What a tail that was read refers to is on the disk after this.
 fn arrived(disk: &Disk) -> Result<(), ReadError> {
-    let arrived = disk.progress.await_durable();
-    arrived.map_err(|reason| ReadError::Unavailable { reason })
+    disk.progress.await_durable().map_err(unavailable)
 }
 
 /// How often an instance is read again whose signals were consumed while it was read.
 const READ_AGAIN_MAX: usize = 100;
 
 pub(super) fn load(disk: &Disk, instance: InstanceNumber) -> Result<Option<StoredInstance>, ReadError> {
-    let mut answer = load_once(disk, instance);
-    for _ in 0..READ_AGAIN_MAX {
-        match answer {
-            Ok(Loaded::Whole(stored)) => return Ok(stored.map(|stored| *stored)),
-            Ok(Loaded::Moved(_)) => answer = load_once(disk, instance),
-            Err(error) => return Err(error),
-        }
-    }
-    match answer? {
-        Loaded::Whole(stored) => Ok(stored.map(|stored| *stored)),
-        Loaded::Moved(fault) => Err(of(instance)(fault)),
+    let mut again = 0;
+    loop {
+        let Some((tail, signals)) = tail_and_signals(disk, instance)? else {
+            return Ok(None);
+        };
+        let signals = match signals {
+            Ok(signals) => signals,
+            Err(RowFault::Rotten(_)) if again < READ_AGAIN_MAX => {
+                again += 1;
+                continue;
+            }
+            Err(fault) => return Err(of(instance)(fault)),
+        };
+        let batches = guarded(|| tail.all_batches(disk.source())).map_err(of(instance))?;
+        return Ok(Some(StoredInstance {
+            record: tail.row.record,
+            batches,
+            signals,
+        }));
     }
 }
 
-enum Loaded {
-    Whole(Option<Box<StoredInstance>>),
-    /// Signals were consumed meanwhile, or are damaged.
-    Moved(RowFault),
-}
+type Signals = Result<Vec<StoredSignal>, RowFault>;
 
-fn load_once(disk: &Disk, instance: InstanceNumber) -> Result<Loaded, ReadError> {
+/// An instance and its signals. What commits may change meanwhile is read between two of them (the rows of a journal never
+/// change); if long values are on their way, after these have arrived. Then signals may have been consumed since, which looks
+/// like damage until it is read again.
+fn tail_and_signals(disk: &Disk, instance: InstanceNumber) -> Result<Option<(Tail, Signals)>, ReadError> {
     let read = guarded(|| {
-        // What commits may change meanwhile is read between two of them; the rows of a journal never change.
-        let whole = between_commits(disk);
+        let _whole = between_commits(disk);
         let Some((tail, is_on_its_way)) = tail(disk, instance)? else {
             return Ok(None);
         };
@@ -85,45 +100,25 @@ fn load_once(disk: &Disk, instance: InstanceNumber) -> Result<Loaded, ReadError>
         } else {
             Some(tail.all_signals(disk.source())?)
         };
-        drop(whole);
         Ok(Some((tail, signals)))
     });
-    let Some((tail, signals)) = read.map_err(of(instance))? else {
-        return Ok(Loaded::Whole(None));
-    };
-    let signals = match signals {
-        Some(signals) => signals,
-        None => {
+    Ok(match read.map_err(of(instance))? {
+        None => None,
+        Some((tail, Some(signals))) => Some((tail, Ok(signals))),
+        Some((tail, None)) => {
             arrived(disk)?;
-            match guarded(|| tail.all_signals(disk.source())) {
-                Ok(signals) => signals,
-                Err(fault @ (RowFault::Rotten(_) | RowFault::Newer(_))) => return Ok(Loaded::Moved(fault)),
-                Err(fault) => return Err(of(instance)(fault)),
-            }
+            let signals = guarded(|| tail.all_signals(disk.source()));
+            Some((tail, signals))
         }
-    };
-    let batches = guarded(|| tail.all_batches(disk.source())).map_err(of(instance))?;
-    Ok(Loaded::Whole(Some(Box::new(StoredInstance {
-        record: tail.row.record,
-        batches,
-        signals,
-    }))))
+    })
 }
 
 pub(super) fn record(disk: &Disk, instance: InstanceNumber) -> Result<Option<InstanceRecord>, ReadError> {
-    let tail = guarded(|| {
-        let _whole = between_commits(disk);
-        tail(disk, instance)
-    });
-    Ok(tail.map_err(of(instance))?.map(|(tail, _)| tail.row.record))
+    Ok(whole_tail(disk, instance)?.map(|(tail, _)| tail.row.record))
 }
 
 pub(super) fn last_batch(disk: &Disk, instance: InstanceNumber) -> Result<Option<Vec<u8>>, ReadError> {
-    let tail = guarded(|| {
-        let _whole = between_commits(disk);
-        tail(disk, instance)
-    });
-    let Some((tail, is_on_its_way)) = tail.map_err(of(instance))? else {
+    let Some((tail, is_on_its_way)) = whole_tail(disk, instance)? else {
         return Ok(None);
     };
     if is_on_its_way {

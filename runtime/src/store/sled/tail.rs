@@ -196,17 +196,14 @@ impl Tail {
             What::Start { .. } | What::Signal { .. } | What::Cancel { .. } => return Ok(LookedUp::default()),
         };
         let consumed = self.stored_signals(tree, consumed_signals)?;
-        let record = self.record();
-        let (status, names) = change.map_or((record.status, &record.awaited_signals), |change| {
-            (change.status, &change.awaited_signals)
-        });
-        let may_be_awaited =
-            status == Status::Waiting && record.cancel_requested.is_none() && record.signals > 0 && !names.is_empty();
-        let is_awaited = may_be_awaited && {
-            let mut new = self.signals.iter();
-            let is_left = |sequence: &u64| !consumed_signals.contains(sequence);
-            let is_new = new.any(|(sequence, signal)| is_left(sequence) && names.contains(&signal.name));
-            is_new || self.stored_signal_is_awaited(tree, names, consumed_signals, consumed.len())?
+        let is_awaited = match self.record().names_that_decide(change) {
+            None => false,
+            Some(names) => {
+                let mut new = self.signals.iter();
+                let is_left = |sequence: &u64| !consumed_signals.contains(sequence);
+                new.any(|(sequence, signal)| is_left(sequence) && names.contains(&signal.name))
+                    || self.stored_signal_is_awaited(tree, names, consumed_signals, consumed.len())?
+            }
         };
         Ok(LookedUp { consumed, is_awaited })
     }
